@@ -2,6 +2,7 @@
 import os
 import platform
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -72,6 +73,11 @@ if os.geteuid() == 0:
     config.available_features.add("root")
 else:
     lit_config.note("not root: tests of packages in a bare system are left out")
+# Small file systems that are full, which a process can mount for itself where it is root and no container forbids it.
+if shutil.which("unshare") and subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True).returncode == 0:
+    config.available_features.add("mounts")
+else:
+    lit_config.note("no file system can be mounted: tests of full disks are left out")
 # The tools of the documentation (tools/dev/install-packages docs) and of the editor's extension (tools/editors/package).
 if shutil.which("sphinx-build") and os.path.isdir("/usr/lib/python3/dist-packages/furo"):
     config.available_features.add("sphinx")

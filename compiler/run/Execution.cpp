@@ -47,8 +47,9 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   if (!workspace)
     return makeError("workspace: " + llvm::toString(workspace.takeError()));
   execution.workspace = std::move(*workspace);
-  if (model.getInfo().num_ranks && model.weights.size() > 1) {
-    Expected<std::unique_ptr<RankTeam>> team = RankTeam::create(int32_t(model.getInfo().num_ranks), execution.listBuffers(), *needed);
+  if (model.launched || model.weights.size() > 1) {
+    Expected<std::unique_ptr<RankTeam>> team = model.launched ? model.launched->prepare(execution.inputTensors, given)
+                                                              : ThreadTeam::create(int32_t(model.getInfo().num_ranks), execution.listBuffers(), *needed);
     if (!team)
       return team.takeError();
     execution.team = std::move(*team);
@@ -87,7 +88,7 @@ kiln_status Execution::callRank(int32_t rank, void *const *outputPlaces, const v
   arguments[count++] = inputPointers.data();
   arguments[count++] = outputPlaces;
   if (!model->weights.empty())
-    arguments[count++] = model->weights[model->getInfo().num_ranks ? rank : 0]->getBufferStart();
+    arguments[count++] = model->weights[model->weights.size() > 1 ? size_t(rank) : 0]->getBufferStart();
   arguments[count++] = stageWorkspace ? stageWorkspace : room;
   arguments[count++] = context;
   using P = const void *;
@@ -142,6 +143,23 @@ static std::string describeMissing(const kiln_context *context, llvm::function_r
 bool Execution::areGuardsIntact() const {
   return llvm::all_of(outputs, [](const Tensor &output) { return output.isGuardIntact(); });
 }
+
+llvm::Error Execution::checkMemory() const {
+  if (!workspace.isGuardIntact())
+    return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond its workspace");
+  if (!llvm::all_of(listBuffers(), [](const Tensor *buffer) { return buffer->isGuardIntact(); }))
+    return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");
+  return llvm::Error::success();
+}
+
+std::vector<uint64_t> Execution::digestOutputs() const {
+  std::vector<uint64_t> digests;
+  for (const Tensor *buffer : listBuffers())
+    digests.push_back(digestOutput(*buffer));
+  return digests;
+}
+
+Expected<std::vector<RankTimes>> Execution::takeRankTimes() const { return team ? team->takeTimes() : std::vector<RankTimes>(); }
 
 llvm::Error Execution::run(const kiln_context *context) {
   if (model->program)

@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_RUN_LOADEDMODEL_H
 #define KILN_COMPILER_RUN_LOADEDMODEL_H
 
+#include "compiler/run/LaunchedModel.h"
 #include "compiler/run/Program.h"
 #include "compiler/run/RankTeam.h"
 #include "compiler/run/Tensor.h"
@@ -37,6 +38,8 @@ public:
                                                                  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
                                                                  std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights = {});
   ~LoadedModel();
+  /// Its ranks are the processes of a launch, not threads of this one.
+  void setLaunched(std::shared_ptr<LaunchedModel> model) { launched = std::move(model); }
 
   const kiln_model_info &getInfo() const { return *info; }
   /// The target that is used on the machine.
@@ -97,8 +100,10 @@ private:
   std::unique_ptr<Program> program;
   /// What `info` points to, for a program.
   llvm::BumpPtrAllocator tables;
-  /// One, or one for each rank, or none.
+  /// One, or one for each rank that is in this process, or none.
   std::vector<std::shared_ptr<llvm::MemoryBuffer>> weights;
+  /// Rank 0's end of a model whose ranks are processes.
+  std::shared_ptr<LaunchedModel> launched;
   const kiln_model_info *info = nullptr;
   const char *target = nullptr;
   void *runFunction = nullptr;
@@ -119,6 +124,13 @@ public:
   llvm::Expected<RunTimes> runElsewhere(const RunCounts &counts);
   /// The instructions of one run of a model that is a program: what a second run adds to the first. nullopt: nothing counts them.
   llvm::Expected<std::optional<int64_t>> countInstructions() const;
+
+  /// What the ranks of a sharded model have taken in all runs since the last call; empty for another model.
+  llvm::Expected<std::vector<RankTimes>> takeRankTimes() const;
+  /// Whether the runs have written nothing beyond their buffers.
+  llvm::Error checkMemory() const;
+  /// digestOutput() of the memory of each output.
+  std::vector<uint64_t> digestOutputs() const;
 
   /// In their actual shapes after `run`.
   llvm::ArrayRef<Tensor> getOutputs() const { return outputs; }

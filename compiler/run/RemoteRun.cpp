@@ -1,9 +1,9 @@
 //===- RemoteRun.cpp - A run of a model that is a program of its own --------===//
 #include "compiler/run/LoadedModel.h"
 #include "compiler/run/Program.h"
+#include "compiler/run/TensorMessage.h"
 #include "kiln/runtime.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cstring>
 
 using namespace llvm;
 
@@ -44,29 +44,6 @@ Expected<size_t> LoadedModel::askWorkspaceSize(ArrayRef<int64_t> dims) const {
   AnswerReader reader((*answer)->getBuffer());
   auto size = size_t(reader.takeNumber());
   return reader.isBroken() ? Expected<size_t>(makeError("the program of the model has left a broken answer")) : size;
-}
-
-static void addTensor(RequestWriter &request, const Tensor &tensor) {
-  bool isText = tensor.getType() == KILN_ELEMENT_STRING;
-  request.addNumber(isText ? tensor.getNumElements() : int64_t(tensor.getByteSize()));
-  if (!isText)
-    request.addBytes(tensor.getData(), tensor.getByteSize());
-  for (int64_t i = 0; isText && i < tensor.getNumElements(); ++i) {
-    StringRef text = tensor.getText(i);
-    request.addNumber(int64_t(text.size()));
-    request.addBytes(text.data(), text.size());
-  }
-}
-
-static void takeTensor(AnswerReader &reader, Tensor &tensor) {
-  if (tensor.getType() != KILN_ELEMENT_STRING) {
-    StringRef bytes = reader.takeBytes(tensor.getByteSize());
-    if (!bytes.empty())
-      std::memcpy(tensor.getData(), bytes.data(), bytes.size());
-    return;
-  }
-  for (int64_t i = 0; i < tensor.getNumElements() && !reader.isBroken(); ++i)
-    tensor.setText(i, reader.takeText().value_or(""));
 }
 
 static RunTimes takeTimes(AnswerReader &reader, const RunCounts &counts) {

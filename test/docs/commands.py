@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-PROGRAMS = ("kiln|head|mpicc|mpirun|printf|mkfifo|timeout|ls|rm|pkg-config|kiln-opt|kiln-reduce|kiln-lsp-server|cmake|ctest|cpack|ninja|lit|make|meson|cc|c\\+\\+|clang|clang\\+\\+|gcc|g\\+\\+|ld|python3?|tar|apt-get|npm|npx|node|code|cp|cd|mkdir|echo|"
+PROGRAMS = ("kiln|head|mpicc|mpicxx|mpirun|printf|mkfifo|timeout|ls|rm|pkg-config|kiln-opt|kiln-reduce|kiln-lsp-server|cmake|ctest|cpack|ninja|lit|make|meson|cc|c\\+\\+|clang|clang\\+\\+|gcc|g\\+\\+|ld|python3?|tar|apt-get|npm|npx|node|code|cp|cd|mkdir|echo|"
             "gh|git|curl|docker|podman|wineboot|perf|gdb|qemu-[\\w-]+|arm-none-eabi-\\w+|\\./[\\w./-]+|build[\\w/-]*/[\\w./-]+|(?:tools|test)/[\\w./-]+|[\\w./-]+/bin/[\\w-]+")
 COMMAND = re.compile(rf"(?:[A-Z_]+=(?:\"[^\"]*\"|\S+) )*(?:{PROGRAMS})(?: |$)")
 # Words that begin like a command and are none: output, and the lines of a program.

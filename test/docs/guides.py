@@ -13,10 +13,10 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
           "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
           "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized", "cpu", "copies", "rounds",
-          "onnxruntime-web", "release", "seconds", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config",
+          "onnxruntime-web", "release", "seconds", "skip", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config",
           "test-dir",
           # Those of mpirun and podman.
-          "enable-recovery", "mca", "hostfile", "env-host", "network", "pid", "ipc", "rm",
+          "enable-recovery", "mca", "hostfile", "timeout", "env-host", "network", "pid", "ipc", "rm",
           # Those of pkg-config, VS Code and other engines.
           "cflags", "libs", "install-extension", "executor", "output-format", "runtime"}
 

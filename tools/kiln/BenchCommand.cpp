@@ -6,6 +6,7 @@
 #include "tools/kiln/Benchmark.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/LaunchFlags.h"
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
@@ -43,14 +44,43 @@ static double getPeak(const Machine &machine, Operands operands) {
   return operands == Operands::Bytes ? machine.bytePeak : operands == Operands::Brain ? machine.brainPeak : machine.peak;
 }
 
-static Latency measure(const Execution &execution, const kiln_context &context) {
+/// Each run takes as long as on its slowest rank.
+static Expected<std::vector<RankSpeed>> measureRanks(const Execution &execution, std::vector<double> &times) {
+  Expected<std::vector<RankTimes>> ranks = execution.takeRankTimes();
+  if (!ranks)
+    return ranks.takeError();
+  std::vector<RankSpeed> speeds;
+  for (const RankTimes &rank : *ranks) {
+    std::vector<double> own;
+    for (auto [run, nanoseconds] : enumerate(rank.runs)) {
+      own.push_back(double(nanoseconds) * 1e-6);
+      if (run < times.size())
+        times[run] = std::max(times[run], own.back());
+    }
+    double exchange = double(rank.exchange) * 1e-6 / double(std::max<size_t>(own.size(), 1));
+    double mean = std::accumulate(own.begin(), own.end(), 0.0) / double(std::max<size_t>(own.size(), 1));
+    speeds.push_back({findMedian(own), exchange, mean - exchange});
+  }
+  return speeds;
+}
+
+static Expected<Latency> measure(const Execution &execution, const kiln_context &context, std::vector<RankSpeed> &ranks) {
+  // The times of runs that came before.
+  if (Expected<std::vector<RankTimes>> before = execution.takeRankTimes(); !before)
+    return before.takeError();
   std::vector<double> times;
   int64_t begin = kiln_clock_ns();
   while (times.size() < 5 || double(kiln_clock_ns() - begin) < minTime * 1e9) {
     int64_t start = kiln_clock_ns();
-    execution.call(&context);
+    // It has run before, so only a rank that fails or is gone meanwhile ends it.
+    if (kiln_status status = execution.call(&context))
+      return makeError("the model did not run: " + Twine(kiln_status_string(status)));
     times.push_back(double(kiln_clock_ns() - start) * 1e-6);
   }
+  Expected<std::vector<RankSpeed>> speeds = measureRanks(execution, times);
+  if (!speeds)
+    return speeds.takeError();
+  ranks = std::move(*speeds);
   return summarize(std::move(times));
 }
 
@@ -239,6 +269,8 @@ struct Measurement {
   json::Object json;
   /// In the trace, if one was asked for.
   int64_t events = 0;
+  /// Of each rank of a sharded model.
+  std::vector<RankSpeed> ranks;
 };
 } // namespace
 
@@ -263,6 +295,8 @@ static int measureModel(const CompileOptions &options, Measurement &result) {
   const kiln_context &context = (*pool)->context;
   auto finish = [&] {
     result.json = toJson(result.latency, model, *execution, result.threads, result.peakBytes, result.machine, result.kernels);
+    if (!result.ranks.empty())
+      result.json["ranks"] = ranksToJson(result.ranks);
     return Done;
   };
   if (model.loaded->getProgram()) {
@@ -276,7 +310,10 @@ static int measureModel(const CompileOptions &options, Measurement &result) {
   }
   if (Error error = execution->run(&context)) // also warms up
     return report(std::move(error), AtFault);
-  result.latency = measure(*execution, context);
+  Expected<Latency> latency = measure(*execution, context, result.ranks);
+  if (!latency)
+    return report(latency.takeError(), AtFault);
+  result.latency = *latency;
   result.peakBytes = memory.getPeak();
   result.threads = (*pool)->threads;
   auto bits = model.vectorBits.find(result.target);
@@ -330,11 +367,22 @@ static void printResult(Measurement &result, const std::optional<BenchRecord> &b
     printJson(std::move(result.json));
     return;
   }
-  printTable(result.latency, result.threads, result.machine, result.kernels, all);
+  printTable(result.latency, result.threads, result.machine, result.kernels, result.ranks, all);
   if (comparison)
     printComparison(*before, *comparison);
   if (!trace.empty() && verbosity() > 0)
     printLine(outs(), "wrote " + trace + ": " + Twine(result.events) + " events of " + Twine(tracedRuns) + " runs, for https://ui.perfetto.dev");
+}
+
+static int bench(const CompileOptions &options) {
+  Expected<std::optional<BenchRecord>> before = readRequest();
+  if (!before)
+    return report(before.takeError(), AtFault);
+  Measurement measurement;
+  if (int status = measureModel(options, measurement))
+    return status;
+  printResult(measurement, *before);
+  return Done;
 }
 
 int runBench() {
@@ -343,14 +391,7 @@ int runBench() {
     return report(options.takeError(), WrongUsage);
   if (int status = checkTime())
     return status;
-  Expected<std::optional<BenchRecord>> before = readRequest();
-  if (!before)
-    return report(before.takeError(), AtFault);
-  Measurement measurement;
-  if (int status = measureModel(*options, measurement))
-    return status;
-  printResult(measurement, *before);
-  return Done;
+  return runOnRanks(*options, [&] { return bench(*options); });
 }
 
 } // namespace kiln

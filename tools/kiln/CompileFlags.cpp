@@ -393,6 +393,7 @@ static Error readShardings(CompileOptions &options) {
 }
 
 StringRef getRanksText() { return ranks; }
+bool hasRanks() { return !ranks.empty() || !grid.empty(); }
 
 /// The ranks, and what is asked of the cut.
 static Error readRanks(CompileOptions &options) {

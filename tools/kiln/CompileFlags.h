@@ -22,6 +22,8 @@ llvm::Expected<std::vector<GraphOptions>> getGraphOptions(CompileOptions &librar
 
 /// What --ranks says.
 llvm::StringRef getRanksText();
+/// Whether --ranks or --grid is given.
+bool hasRanks();
 
 /// A number of bytes; K and M behind it are 1024 and 1024 * 1024.
 std::optional<int64_t> parseBytes(llvm::StringRef text);

@@ -18,6 +18,7 @@
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/GivenOptions.h"
 #include "tools/kiln/ImageFlags.h"
+#include "tools/kiln/LaunchFlags.h"
 #include "tools/kiln/Reporting.h"
 #include "tools/kiln/SizeProposal.h"
 #include "llvm/ADT/StringExtras.h"
@@ -52,6 +53,14 @@ static ProbedSteps listSteps(kernel::TargetAttr target) {
   kernel::StepAttr byteTiles = findTileStep(target, b.getIntegerType(8, /*isSigned=*/false), b.getI8Type(), b.getI32Type());
   kernel::StepAttr brainTiles = findTileStep(target, brain, brain, f32), brainStep = brainTiles ? brainTiles : target.findStep(brain, brain, f32);
   return {(byteTiles ? byteTiles : findByteStep(target)).getFunction().str(), brainStep ? brainStep.getFunction().str() : ""};
+}
+
+static void describeTargets(ArrayRef<TargetModule> targets, RunnableModel &model) {
+  for (const TargetModule &target : targets)
+    if (kernel::TargetAttr attribute = kernel::getTarget(*target.module)) {
+      model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
+      model.steps[attribute.getName().str()] = listSteps(attribute);
+    }
 }
 
 static Destination describeDestination(ArrayRef<TargetModule> targets) {
@@ -119,12 +128,26 @@ static Error loadElsewhere(Compilation &compilation, std::vector<std::unique_ptr
   return Error::success();
 }
 
+Error loadGivenFunctions() {
+  for (const std::string &path : load)
+    if (Error error = loadFunctions(path))
+      return error;
+  return Error::success();
+}
+
+/// Gives the other ranks of a launch what they need of the compile.
+static Expected<std::shared_ptr<LaunchedModel>> shareModel(const Compilation &compilation, ArrayRef<std::unique_ptr<MemoryBuffer>> objects) {
+  auto weights = [&](int32_t rank) { return compilation.rankWeights[size_t(rank)].toBuffer(); };
+  return LaunchedModel::share(*getLaunch(), {compilation.name, compilation.libraries, objects, weights});
+}
+
 int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   auto start = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<MemoryBuffer>> objects;
   std::vector<std::unique_ptr<MemoryBuffer>> weights;
   std::string name;
   std::vector<std::string> libraries, stages;
+  std::shared_ptr<LaunchedModel> launched;
   {
     Compilation compilation;
     if (int status = compileOrReport(options, compilation))
@@ -136,11 +159,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     for (const std::unique_ptr<Compilation> &graph : compilation.graphs)
       stages.push_back(graph->name);
     const std::vector<TargetModule> &targets = compilation.models().front()->targets;
-    for (const TargetModule &target : targets)
-      if (kernel::TargetAttr attribute = kernel::getTarget(*target.module)) {
-        model.vectorBits[attribute.getName().str()] = attribute.getVectorBits();
-        model.steps[attribute.getName().str()] = listSteps(attribute);
-      }
+    describeTargets(targets, model);
     Expected<std::vector<std::string>> command = findRunner(describeDestination(targets));
     if (!command)
       return report(command.takeError(), AtFault);
@@ -149,7 +168,8 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
       objects.push_back(object.stream ? object.toBuffer() : MemoryBuffer::getMemBufferCopy(object.contents, object.path));
     if (!compilation.weights.path.empty())
       weights.push_back(compilation.weights.toBuffer());
-    for (const OutputFile &file : compilation.rankWeights)
+    bool isLaunched = getLaunch() && !compilation.rankWeights.empty();
+    for (const OutputFile &file : ArrayRef(compilation.rankWeights).take_front(isLaunched ? 1 : compilation.rankWeights.size()))
       weights.push_back(file.toBuffer());
     if (!command->empty() && !stages.empty())
       return report(makeError("--stages: a model in stages runs in this process, not by '" + command->front() + "'"), AtFault);
@@ -159,18 +179,27 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
       Error error = loadElsewhere(compilation, std::move(objects), weights.empty() ? nullptr : std::move(weights.front()), std::move(*command), model);
       return error ? report(std::move(error), AtFault) : int(Done);
     }
+    if (isLaunched) {
+      Expected<std::shared_ptr<LaunchedModel>> shared = shareModel(compilation, objects);
+      if (!shared)
+        return report(shared.takeError(), AtFault);
+      launched = std::move(*shared);
+    }
   }
   for (const std::string &library : libraries)
     if (Error error = loadLibrary(library))
       return report(std::move(error), AtFault);
-  for (const std::string &path : load)
-    if (Error error = loadFunctions(path))
-      return report(std::move(error), AtFault);
+  if (Error error = loadGivenFunctions())
+    return report(std::move(error), AtFault);
   Expected<std::unique_ptr<LoadedModel>> loaded = stages.empty() ? LoadedModel::load(name, std::move(objects), std::move(weights))
                                                                  : LoadedModel::loadStages(name, stages, std::move(objects), std::move(weights));
   if (!loaded)
     return report(loaded.takeError(), AtFault);
   model.loaded = std::move(*loaded);
+  if (launched)
+    if (Error error = launched->confirm())
+      return report(std::move(error), AtFault);
+  model.loaded->setLaunched(std::move(launched));
   return Done;
 }
 

@@ -25,6 +25,9 @@ struct RunnableModel {
 /// Compiles and loads the model. Reports errors and returns the exit status.
 int loadOrReport(const CompileOptions &options, RunnableModel &model);
 
+/// Loads what --load names into this process.
+llvm::Error loadGivenFunctions();
+
 /// The value of an --input.
 struct InputSpec {
   std::string text;

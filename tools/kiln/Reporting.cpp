@@ -2,6 +2,7 @@
 #include "tools/kiln/Reporting.h"
 #include "compiler/files/Printable.h"
 #include "tools/kiln/Commands.h"
+#include "tools/kiln/LaunchFlags.h"
 #include "compiler/CrashFolder.h"
 #include "compiler/emit/SharedCache.h"
 #include "compiler/emit/Temporary.h"
@@ -46,6 +47,8 @@ void printError(const Twine &message) {
 }
 
 int report(ArrayRef<std::string> errors, int status) {
+  if (isFollower())
+    return status;
   for (const std::string &error : errors)
     printError(error);
   if (json)

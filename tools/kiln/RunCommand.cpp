@@ -3,6 +3,7 @@
 #include "compiler/run/Npy.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/LaunchFlags.h"
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
@@ -14,19 +15,14 @@ namespace kiln {
 
 static cl::opt<std::string> outputFolder("output-dir", cl::desc("Folder for the outputs, NAME.npy for each"), cl::value_desc("DIR"), cl::sub(runCommand));
 
-int runRun() {
-  Expected<CompileOptions> options = getCompileOptions();
-  if (!options)
-    return report(options.takeError(), WrongUsage);
-  if (outputFolder.empty())
-    return report(makeError("no output folder: give --output-dir DIR"), WrongUsage);
+static int runModel(const CompileOptions &options) {
   RunnableModel model;
-  if (int status = loadOrReport(*options, model))
+  if (int status = loadOrReport(options, model))
     return status;
   Expected<InputSpecs> specs = getInputSpecs(*model.loaded);
   if (!specs)
     return report(specs.takeError(), AtFault);
-  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "", *options);
+  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "", options);
   if (!inputs)
     return report(inputs.takeError(), AtFault);
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
@@ -54,6 +50,15 @@ int runRun() {
   if (wantsJson())
     printJson(json::Object{{"outputs", std::move(list)}, {"threads", (*pool)->threads}, {"compile_s", model.compileSeconds}});
   return Done;
+}
+
+int runRun() {
+  Expected<CompileOptions> options = getCompileOptions();
+  if (!options)
+    return report(options.takeError(), WrongUsage);
+  if (outputFolder.empty())
+    return report(makeError("no output folder: give --output-dir DIR"), WrongUsage);
+  return runOnRanks(*options, [&] { return runModel(*options); });
 }
 
 } // namespace kiln

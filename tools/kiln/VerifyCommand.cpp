@@ -10,6 +10,7 @@
 #include "compiler/run/OnnxTensor.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
+#include "tools/kiln/LaunchFlags.h"
 #include "tools/kiln/NodeComparison.h"
 #include "tools/kiln/Reporting.h"
 #include "tools/kiln/verify/VerifyReport.h"
@@ -202,6 +203,51 @@ static int verifyStages(const CompileOptions &whole, const LoadedModel &staged, 
 
 //===- The command ---------------------------------------------------------===//
 
+static int verifyModel(const CompileOptions &options) {
+  // What is drawn has to be compared.
+  bool comparesNodes = nodes != "auto" || plot;
+  RunnableModel model;
+  if (int status = loadOrReport(options, model))
+    return status;
+  CompileOptions whole = options;
+  whole.stages = {};
+  Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
+  if (!pool)
+    return report(pool.takeError(), AtFault);
+  std::vector<Verdict> verdicts;
+  std::vector<Tensor> inputs;
+  Expectations expectations{{}, getRoundingBound(options)};
+  if (int status = listQuantized(whole, expectations.quantized))
+    return status;
+  if (!data.empty())
+    if (Error error = verifyAgainstData(*model.loaded, options, (*pool)->context, verdicts, expectations, inputs))
+      return report(std::move(error), AtFault);
+  bool isWrong = !all_of(verdicts, [](const Verdict &verdict) { return verdict.comparison.agrees(); });
+  if (nodes == "none" || (!comparesNodes && !data.empty() && !isWrong))
+    return printReport(verdicts, nullptr, /*isPlotted=*/false);
+  auto makeGivenInputs = [&](const LoadedModel &model) -> Expected<std::vector<Tensor>> {
+    Expected<InputSpecs> specs = getInputSpecs(model);
+    if (!specs)
+      return specs.takeError();
+    return makeInputs(model, *specs, "random", options);
+  };
+  NodeReport found;
+  NodeRequest request{nodes == "all", rtol, atol, {}, wrongValue};
+  if (steps >= 0)
+    request.steps.most = steps, request.steps.share = 1;
+  if (int status = compareNodes(whole, request, makeGivenInputs, (*pool)->context, inputs, found))
+    return status;
+  // Values of 16 bits are rounded elsewhere in the reference, which shows in whatever is computed from them.
+  expectations.rounding = std::max(expectations.rounding, getUnitOfValues(*found.execution));
+  if (data.empty() && wrongValue.empty())
+    if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, expectations, verdicts))
+      return report(std::move(error), AtFault);
+  if (options.stages.count)
+    if (int status = verifyStages(whole, *model.loaded, inputs, (*pool)->context, verdicts))
+      return status;
+  return printReport(verdicts, &found, plot);
+}
+
 int runVerify() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
@@ -215,48 +261,7 @@ int runVerify() {
     return report(makeError("--nodes=none leaves nothing to compare without --data DIR"), WrongUsage);
   if (plot && nodes == "none")
     return report(makeError("--plot draws what kernels compute, which --nodes=none leaves out"), WrongUsage);
-  // What is drawn has to be compared.
-  bool comparesNodes = nodes != "auto" || plot;
-  RunnableModel model;
-  if (int status = loadOrReport(*options, model))
-    return status;
-  CompileOptions whole = *options;
-  whole.stages = {};
-  Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
-  if (!pool)
-    return report(pool.takeError(), AtFault);
-  std::vector<Verdict> verdicts;
-  std::vector<Tensor> inputs;
-  Expectations expectations{{}, getRoundingBound(*options)};
-  if (int status = listQuantized(whole, expectations.quantized))
-    return status;
-  if (!data.empty())
-    if (Error error = verifyAgainstData(*model.loaded, *options, (*pool)->context, verdicts, expectations, inputs))
-      return report(std::move(error), AtFault);
-  bool isWrong = !all_of(verdicts, [](const Verdict &verdict) { return verdict.comparison.agrees(); });
-  if (nodes == "none" || (!comparesNodes && !data.empty() && !isWrong))
-    return printReport(verdicts, nullptr, /*isPlotted=*/false);
-  auto makeGivenInputs = [&](const LoadedModel &model) -> Expected<std::vector<Tensor>> {
-    Expected<InputSpecs> specs = getInputSpecs(model);
-    if (!specs)
-      return specs.takeError();
-    return makeInputs(model, *specs, "random", *options);
-  };
-  NodeReport found;
-  NodeRequest request{nodes == "all", rtol, atol, {}, wrongValue};
-  if (steps >= 0)
-    request.steps.most = steps, request.steps.share = 1;
-  if (int status = compareNodes(whole, request, makeGivenInputs, (*pool)->context, inputs, found))
-    return status;
-  // Values of 16 bits are rounded elsewhere in the reference, which shows in whatever is computed from them.
-  expectations.rounding = std::max(expectations.rounding, getUnitOfValues(*found.execution));
-  if (data.empty() && wrongValue.empty())
-    if (Error error = verifyLibrary(*model.loaded, found, inputs, (*pool)->context, expectations, verdicts))
-      return report(std::move(error), AtFault);
-  if (options->stages.count)
-    if (int status = verifyStages(whole, *model.loaded, inputs, (*pool)->context, verdicts))
-      return status;
-  return printReport(verdicts, &found, plot);
+  return runOnRanks(*options, [&] { return verifyModel(*options); });
 }
 
 } // namespace kiln

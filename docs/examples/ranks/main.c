@@ -8,14 +8,16 @@
 #include <kiln/mpi.h>
 #include <kiln/runtime.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 10 };
 
 /* MPI_Finalize() would wait for ranks that are gone, so a rank that gives up takes all others along. */
-static void give_up(const char *what, kiln_status status) {
-  fprintf(stderr, "read_digits: %s: %s\n", what, kiln_status_string(status));
+static void give_up(const char *what, const char *why) {
+  fprintf(stderr, "read_digits: %s: %s\n", what, why);
   MPI_Abort(MPI_COMM_WORLD, 1);
   exit(1);
 }
@@ -25,7 +27,7 @@ static FILE *open_file(const char *folder, const char *name, const char *mode) {
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, mode);
   if (!file)
-    give_up(path, KILN_STATUS_INVALID_ARGUMENT);
+    give_up(path, strerror(errno));
   return file;
 }
 
@@ -35,7 +37,7 @@ static int classify(const float *image, const kiln_weights *weights, void *works
   digits_outputs outputs = {probabilities};
   kiln_status status = digits_run(&inputs, &outputs, weights->data, workspace, context);
   if (status != KILN_STATUS_OK)
-    give_up("the model did not run", status);
+    give_up("the model did not run", kiln_status_string(status));
   int answer = 0;
   for (int i = 1; i < CLASSES; ++i)
     if (probabilities[i] > probabilities[answer])
@@ -46,14 +48,14 @@ static int classify(const float *image, const kiln_weights *weights, void *works
 /* The file of the rank's part of the weights. A model that is cut for another number of ranks has none, or its run says so. */
 static kiln_weights map_weights(const char *folder, const kiln_communicator *ranks) {
   if (ranks->size != digits_info.num_ranks)
-    give_up("the model is cut for another number of ranks", KILN_STATUS_MISSING_COMMUNICATOR);
+    give_up("the model is cut for another number of ranks", kiln_status_string(KILN_STATUS_MISSING_COMMUNICATOR));
   const kiln_rank_weights *own = &digits_info.rank_weights[ranks->rank];
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, own->file);
   kiln_weights weights;
   kiln_status status = kiln_weights_map(path, (size_t)own->size, own->checksum, &weights);
   if (status != KILN_STATUS_OK)
-    give_up(path, status);
+    give_up(path, kiln_status_string(status));
   return weights;
 }
 
@@ -64,10 +66,10 @@ static void read_all(const char *folder, const char *weights_folder, const kiln_
   void *workspace = NULL;
   kiln_status status = kiln_workspace_create(DIGITS_WORKSPACE_SIZE, &workspace);
   if (status != KILN_STATUS_OK)
-    give_up("workspace", status);
+    give_up("workspace", kiln_status_string(status));
   int width, height, brightest, label, count = 0, right = 0;
   if (fscanf(pictures, "P5 %d %d %d%*c", &width, &height, &brightest) != 3 || width != SIDE || brightest != 16)
-    give_up("held_out.pgm has no digits", KILN_STATUS_INVALID_ARGUMENT);
+    give_up("held_out.pgm", "it has no digits");
   unsigned char pixels[PIXELS];
   float image[PIXELS];
   while (fscanf(labels, "%d", &label) == 1 && fread(pixels, 1, PIXELS, pictures) == PIXELS) {
@@ -76,7 +78,10 @@ static void read_all(const char *folder, const char *weights_folder, const kiln_
     right += classify(image, &weights, workspace, context) == label;
     ++count;
   }
+  /* A full disk shows when the text is written, not when it is printed. */
   printf("rank %d of %d: %d of %d digits are right\n", ranks->rank, ranks->size, right, count);
+  if (fflush(stdout) != 0)
+    give_up("standard output", strerror(errno));
   kiln_weights_unmap(&weights);
   kiln_workspace_destroy(workspace, DIGITS_WORKSPACE_SIZE);
   fclose(pictures);
@@ -89,7 +94,7 @@ int main(int argc, char **argv) {
   kiln_communicator *communicator = NULL;
   kiln_status status = kiln_mpi_communicator_create(MPI_COMM_WORLD, 10000000000, &communicator); /* 10 seconds */
   if (status != KILN_STATUS_OK)
-    give_up("communicator", status);
+    give_up("communicator", kiln_status_string(status));
   kiln_context context = KILN_CONTEXT_INIT;
   context.communicator = communicator;
   read_all(argc > 1 ? argv[1] : ".", argc > 2 ? argv[2] : WEIGHTS_FOLDER, &context);

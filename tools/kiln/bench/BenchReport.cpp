@@ -60,7 +60,20 @@ static void printRow(const KernelSpeed &kernel, double share, double sum) {
   printLine(outs(), kernel.name + ": " + kernel.nodes);
 }
 
-void printTable(const Latency &latency, int32_t threads, const Machine &machine, ArrayRef<KernelSpeed> kernels, bool isWhole) {
+/// The slowest rank is the one that computes longest: the others wait for it.
+static void printRanks(ArrayRef<RankSpeed> ranks) {
+  if (ranks.empty())
+    return;
+  const RankSpeed *slowest = llvm::max_element(ranks, [](const RankSpeed &a, const RankSpeed &b) { return a.compute < b.compute; });
+  for (auto [number, rank] : llvm::enumerate(ranks)) {
+    outs() << "rank " << number
+           << format(": median %.3f ms, of which %.3f ms exchange and wait (%.0f %%)", rank.run, rank.exchange,
+                     rank.exchange / std::max(rank.exchange + rank.compute, 1e-9) * 100)
+           << (&rank == slowest ? ", the slowest\n" : "\n");
+  }
+}
+
+void printTable(const Latency &latency, int32_t threads, const Machine &machine, ArrayRef<KernelSpeed> kernels, ArrayRef<RankSpeed> ranks, bool isWhole) {
   outs() << format("median %.3f ms, min %.3f ms, p95 %.3f ms (%zu runs, %d threads)\n", latency.median, latency.min, latency.p95, latency.runs, threads);
   if (latency.instructions)
     outs() << *latency.instructions << " instructions a run, which the emulator counted\n";
@@ -68,6 +81,7 @@ void printTable(const Latency &latency, int32_t threads, const Machine &machine,
     printLine(outs(), noise);
   if (verbosity() == 0)
     return;
+  printRanks(ranks);
   printMachine(machine);
   std::vector<const KernelSpeed *> sorted = sortByTime(kernels);
   double whole = std::max(sumOf(sorted), 1e-9), sum = 0;
@@ -80,6 +94,13 @@ void printTable(const Latency &latency, int32_t threads, const Machine &machine,
   }
   if (rows < sorted.size())
     outs() << format("%zu more, %.0f %% (--all lists them)\n", sorted.size() - rows, sumOf(ArrayRef(sorted).drop_front(rows)) / whole * 100);
+}
+
+json::Array ranksToJson(ArrayRef<RankSpeed> ranks) {
+  json::Array list;
+  for (const RankSpeed &rank : ranks)
+    list.push_back(json::Object{{"median_ms", rank.run}, {"exchange_ms", rank.exchange}, {"compute_ms", rank.compute}});
+  return list;
 }
 
 json::Array kernelsToJson(ArrayRef<KernelSpeed> kernels) {

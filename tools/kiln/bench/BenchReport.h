@@ -34,13 +34,20 @@ struct KernelSpeed {
   double bestOfRun() const { return (best > 0 ? best : milliseconds) * calls; }
 };
 
+/// A rank of a sharded model: milliseconds of a run, the median; and means of what it waits for and exchanges with others, and of what it computes.
+struct RankSpeed {
+  double run = 0, exchange = 0, compute = 0;
+};
+
 /// The kernels in the order of the time that they take of a run, the longest first.
 std::vector<const KernelSpeed *> sortByTime(llvm::ArrayRef<KernelSpeed> kernels);
 
-/// A table: the longest kernels, with shares of the run, or all.
-void printTable(const Latency &latency, int32_t threads, const Machine &machine, llvm::ArrayRef<KernelSpeed> kernels, bool isWhole);
+/// A table: the longest kernels, with shares of the run, or all. In front of it the ranks, if there are any.
+void printTable(const Latency &latency, int32_t threads, const Machine &machine, llvm::ArrayRef<KernelSpeed> kernels, llvm::ArrayRef<RankSpeed> ranks,
+                bool isWhole);
 
 llvm::json::Array kernelsToJson(llvm::ArrayRef<KernelSpeed> kernels);
+llvm::json::Array ranksToJson(llvm::ArrayRef<RankSpeed> ranks);
 
 } // namespace kiln
 

@@ -1,0 +1,31 @@
+#!/bin/bash
+# sanitized.sh SOURCE FOLDER CLANG++ RUNTIME PYTHON [MPI SANITIZER]...: compiles ranks.cpp, and launch.cpp with kiln's launcher, with the sanitizer (address, with undefined; or
+# thread) for the MPI, and runs both.
+source=$1 folder=$2 compiler=$3 runtime=$4 python=$5
+shift 5
+# UCX's hooks in mmap and sanitizers exclude each other. Open MPI takes locks of its own in two orders while it starts. Both keep memory to the end.
+export UCX_MEM_MMAP_HOOK_MODE=none UCX_LOG_LEVEL=error ASAN_OPTIONS=detect_leaks=0:exitcode=86 TSAN_OPTIONS=detect_deadlocks=0:exitcode=86
+export OMPI_CXX=$compiler MPICH_CXX=$compiler
+include=$source/runtime/include
+llvm=$("${compiler%clang++}llvm-config" --includedir --libdir) || exit 1
+includedir=${llvm%%$'\n'*} libdir=${llvm##*$'\n'}
+while [ $# -ge 2 ]; do
+  mpi=$1 sanitizer=$2
+  shift 2
+  echo "$mpi $sanitizer"
+  flags="-std=c++17 -O1 -g -Wall -Wextra -Werror -fno-sanitize-recover=all -fsanitize=$sanitizer -I$include -I$source/runtime/src"
+  [ "$sanitizer" = address ] && flags="$flags -fsanitize=undefined -fno-sanitize=vptr"
+  communicator="$source/runtime/src/mpi/Mpi.cpp $source/runtime/src/ranks/*.cpp $source/runtime/src/Status.cpp $source/runtime/src/posix/*.cpp"
+  options=
+  [ "$mpi" = openmpi ] && options="--allow-run-as-root --oversubscribe"
+  jobs=()
+  mpicxx.$mpi $flags "$source/test/runtime/mpi/Inputs/ranks.cpp" $communicator -lpthread -o "$folder/ranks" & jobs+=($!)
+  mpicxx.$mpi $flags -shared -fPIC "$source/runtime/src/mpi/Launcher.cpp" $communicator -o "$folder/launcher.so" & jobs+=($!)
+  "$compiler" $flags -fno-rtti -I"$source" -isystem "$includedir" "$source/test/runtime/mpi/Inputs/launch.cpp" "$source/compiler/run/Launch.cpp" "$runtime" -L"$libdir" -lLLVM -ldl \
+    -lpthread -o "$folder/launch" & jobs+=($!)
+  for job in "${jobs[@]}"; do
+    wait "$job" || exit 1
+  done
+  "$python" "$source/test/runtime/mpi/Inputs/ranks.py" "$mpi" "$folder/ranks" 1 5000 ${MODES:-mismatch error} || exit 1
+  mpirun.$mpi $options -np 3 "$folder/launch" "$folder/launcher.so" 20 || exit 1
+done
