@@ -12,6 +12,7 @@
 #include "passes/ranks/Costs.h"
 #include "passes/ranks/Layouts.h"
 #include "passes/ranks/ShardLoops.h"
+#include "passes/ranks/SinkViews.h"
 #include "passes/ranks/Windows.h"
 #include "passes/ranks/Wishes.h"
 #include "dialects/nn/Dims.h"
@@ -365,6 +366,7 @@ void ChooseShardings::runOnOperation() {
     module.emitError() << "'" << gridText << "' is not a grid of up to " << maxRanks << " ranks and three axes, such as 4 or 2x4";
     return signalPassFailure();
   }
+  sinkViews(function);
   FailureOr<RankWishes> wishes = RankWishes::read(function, *grid, wishList);
   if (failed(wishes))
     return signalPassFailure();
