@@ -13,6 +13,7 @@
 #include "passes/ranks/Layouts.h"
 #include "passes/ranks/ShardLoops.h"
 #include "passes/ranks/SinkViews.h"
+#include "passes/ranks/SplitProducts.h"
 #include "passes/ranks/Windows.h"
 #include "passes/ranks/Wishes.h"
 #include "dialects/nn/Dims.h"
@@ -366,6 +367,7 @@ void ChooseShardings::runOnOperation() {
     module.emitError() << "'" << gridText << "' is not a grid of up to " << maxRanks << " ranks and three axes, such as 4 or 2x4";
     return signalPassFailure();
   }
+  splitProducts(function);
   sinkViews(function);
   FailureOr<RankWishes> wishes = RankWishes::read(function, *grid, wishList);
   if (failed(wishes))

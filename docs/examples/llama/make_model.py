@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A decoder of Llama's form with weights of four bits, all of them drawn: make_model.py MODEL.onnx [--small] [--layers 24].
+"""A decoder of Llama's form with weights of four bits, all of them drawn: make_model.py MODEL.onnx [--small] [--packed] [--layers 24].
 
 The nodes are those that ONNX Runtime's model builder writes: MatMulNBits with a scale for each block of 32 weights, GroupQueryAttention with rotation and with
 caches whose past and present are one buffer, SimplifiedLayerNormalization and SkipSimplifiedLayerNormalization, GatherBlockQuantized for the table of words.
@@ -94,7 +94,10 @@ class Decoder:
     def attention(self, layer, x):
         s, name = self.sizes, f"model/layers.{layer}/attn"
         head = s.hidden // s.heads
-        own = [self.product(f"{name}/{kind}_proj", x, s.hidden, heads * head) for kind, heads in (("q", s.heads), ("k", s.kv_heads), ("v", s.kv_heads))]
+        if s.packed:
+            own = [self.product(f"{name}/qkv_proj", x, s.hidden, (s.heads + 2 * s.kv_heads) * head), "", ""]
+        else:
+            own = [self.product(f"{name}/{kind}_proj", x, s.hidden, heads * head) for kind, heads in (("q", s.heads), ("k", s.kv_heads), ("v", s.kv_heads))]
         caches = [f"{{}}.{layer}.{kind}" for kind in ("key", "value")]
         past = [self.input(cache.format("past_key_values"), TensorProto.FLOAT, "batch_size", s.kv_heads, "past_sequence_length", head) for cache in caches]
         present = [cache.format("present") for cache in caches]
@@ -136,6 +139,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("--small", action="store_true", help="a hidden size of 256 and 1,000 words")
+    parser.add_argument("--packed", action="store_true", help="one product for queries, keys and values")
     parser.add_argument("--layers", type=int, default=24)
     sizes = parser.parse_args()
     small = {"hidden": 256, "heads": 8, "kv_heads": 4, "inner": 768, "words": 1000, "places": 256}
