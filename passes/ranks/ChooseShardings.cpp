@@ -49,6 +49,12 @@ struct State {
   int parent = -1, option = -1;
 };
 
+/// What a live value at `place` takes to be as an option wants it, for each way in which it may be cut, with `whole` first.
+struct Change {
+  unsigned place;
+  SmallVector<double> seconds;
+};
+
 /// The choice along one axis.
 class AxisChoice {
 public:
@@ -73,6 +79,7 @@ private:
   double exchange(Value value, int from, int to) const;
   bool livesOn(Value value, Operation *op) const;
   double ownSeconds(Operation *op, const CutOption &option) const;
+  std::vector<Change> listChanges(Operation *op, const CutOption &option, const DenseMap<Value, unsigned> &places) const;
   void step(Operation *op);
   void beginArguments();
 
@@ -247,6 +254,17 @@ double AxisChoice::ownSeconds(Operation *op, const CutOption &option) const {
   return seconds;
 }
 
+std::vector<Change> AxisChoice::listChanges(Operation *op, const CutOption &option, const DenseMap<Value, unsigned> &places) const {
+  std::vector<Change> changes;
+  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands))
+    if (auto place = places.find(operand); place != places.end()) {
+      changes.push_back({place->second, {}});
+      for (int from = whole; from < cast<RankedTensorType>(operand.getType()).getRank(); ++from)
+        changes.back().seconds.push_back(exchange(operand, from, cut));
+    }
+  return changes;
+}
+
 void AxisChoice::step(Operation *op) {
   std::vector<CutOption> options = listOptions(op);
   DenseMap<Value, unsigned> places;
@@ -268,11 +286,11 @@ void AxisChoice::step(Operation *op) {
   std::vector<State> states;
   for (auto [number, option] : llvm::enumerate(options)) {
     double own = ownSeconds(op, option);
+    std::vector<Change> changes = listChanges(op, option, places);
     for (auto [index, state] : llvm::enumerate(history.back())) {
       State after = {state.seconds + own, {}, static_cast<int>(index), static_cast<int>(number)};
-      for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands))
-        if (auto place = places.find(operand); place != places.end())
-          after.seconds += exchange(operand, state.cuts[place->second], cut);
+      for (const Change &change : changes)
+        after.seconds += change.seconds[state.cuts[change.place] - whole];
       for (unsigned place : kept)
         after.cuts.push_back(state.cuts[place]);
       for (unsigned result : made)

@@ -1,6 +1,6 @@
 // A product of four-bit weights whose columns are three tensors, as queries, keys and values are: three products, each cut by its own columns, and one with
 // whole blocks of its sum. So one exchange is enough.
-// RUN: kiln-opt %s --nn-choose-shardings=grid=2 | kiln-opt --nn-partition-ranks=rank=1 --canonicalize --cse | FileCheck %s
+// RUN: kiln-opt %s --nn-choose-shardings=grid=2 | kiln-opt --nn-partition-ranks=rank=1 --canonicalize | FileCheck %s
 // CHECK-NOT: nn.slice
 // CHECK: nn.block_quantized_matmul %[[X:.*]], %{{.*}} bits 4 : tensor<64x512xf32>, tensor<128x16x16xui8>, tensor<128x16xf32> -> tensor<64x128xf32>
 // CHECK: nn.block_quantized_matmul %[[X]], %{{.*}} bits 4 : tensor<64x512xf32>, tensor<128x16x16xui8>, tensor<128x16xf32> -> tensor<64x128xf32>
