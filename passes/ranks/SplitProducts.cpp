@@ -50,7 +50,8 @@ static SmallVector<Columns> listColumns(BlockQuantizedMatmulOp op) {
 }
 
 static bool hasConstantWeights(BlockQuantizedMatmulOp op) {
-  return llvm::all_of(ArrayRef<Value>{op.getWeight(), op.getScale(), op.getZeroPoint()}, [](Value value) { return !value || value.getDefiningOp<ConstantOp>(); });
+  return llvm::all_of(ArrayRef<Value>{op.getWeight(), op.getScale(), op.getZeroPoint()},
+                      [](Value value) { return !value || value.getDefiningOp<ConstantOp>(); });
 }
 
 void splitProducts(func::FuncOp function) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A decoder of Llama's form with weights of four bits, all of them drawn: make_model.py MODEL.onnx [--small] [--packed] [--layers 24].
+"""A decoder of Llama's form with weights of four bits, all of them drawn: make_model.py MODEL.onnx [--small] [--layers 24].
 
 The nodes are those that ONNX Runtime's model builder writes: MatMulNBits with a scale for each block of 32 weights, GroupQueryAttention with rotation and with
 caches whose past and present are one buffer, SimplifiedLayerNormalization and SkipSimplifiedLayerNormalization, GatherBlockQuantized for the table of words.
@@ -118,7 +118,7 @@ class Decoder:
         ids = self.input("input_ids", TensorProto.INT64, "batch_size", "sequence_length")
         self.lengths()
         self.angles = self.tables_of_angles()
-        self.output("logits", "batch_size", 1, s.words)
+        self.output("logits", "batch_size", "sequence_length" if s.all_scores else 1, s.words)
         table = self.weights.four_bits("model.embed_tokens", s.words, s.hidden, (s.words, s.hidden // 2), 1)
         x = self.add("GatherBlockQuantized", table[0], ids, table[1], domain=CONTRIB, bits=4, block_size=BLOCK, gather_axis=0, quantize_axis=1)
         normal = self.add("SimplifiedLayerNormalization", x, self.scale("model/layers.0/input_layernorm"), axis=-1, epsilon=1e-5, stash_type=1)
@@ -126,10 +126,11 @@ class Decoder:
             normal, x = self.norm_of_sum(f"model/layers.{layer}/post_attention_layernorm", x, self.attention(layer, normal))
             after = f"model/layers.{layer + 1}/input_layernorm" if layer + 1 < s.layers else "model/norm"
             normal, x = self.norm_of_sum(after, x, self.feed_forward(layer, normal))
-        # Only the last token has a next one to be chosen.
-        end = [self.weights.integers(name, value) for name, value in (("from_last", -1), ("to_end", np.iinfo("i8").max))]
-        last = self.add("Slice", normal, *end, "one")
-        self.product("lm_head", last, s.hidden, s.words)
+        # Only behind the last word another one is chosen.
+        if not s.all_scores:
+            end = [self.weights.integers(name, value) for name, value in (("from_last", -1), ("to_end", np.iinfo("i8").max))]
+            normal = self.add("Slice", normal, *end, "one")
+        self.product("lm_head", normal, s.hidden, s.words)
         self.nodes[-1].output[0] = "logits"
         graph = helper.make_graph(self.nodes, "llama", self.inputs, self.outputs, self.weights.tensors)
         return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(CONTRIB, 1)])
@@ -140,6 +141,7 @@ def main():
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("--small", action="store_true", help="a hidden size of 256 and 1,000 words")
     parser.add_argument("--packed", action="store_true", help="one product for queries, keys and values")
+    parser.add_argument("--all-scores", action="store_true", help="scores behind each word of the prompt, not only behind the last one")
     parser.add_argument("--layers", type=int, default=24)
     sizes = parser.parse_args()
     small = {"hidden": 256, "heads": 8, "kv_heads": 4, "inner": 768, "words": 1000, "places": 256}
