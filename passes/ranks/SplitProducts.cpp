@@ -61,7 +61,7 @@ void splitProducts(func::FuncOp function) {
     if (parts.size() < 2 || !hasConstantWeights(op))
       continue;
     OpBuilder builder(op);
-    for (const Columns &part : parts) {
+    for (Columns &part : parts) {
       auto rows = [&](Value value) -> Value {
         return value ? ConstantOp::create(builder, value.getLoc(), sliceRows(value.getDefiningOp<ConstantOp>().getValue(), part.first, part.count)) : Value();
       };
