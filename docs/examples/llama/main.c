@@ -6,6 +6,7 @@
  * and of the caches, and gets all scores. These have the same bits on all ranks, so all choose the same word without asking each other. */
 #include "llama.h"
 
+#include <kiln/communicator.h>
 #include <kiln/runtime.h>
 #ifdef LLAMA_NUM_RANKS
 #include <kiln/ranks.h>
