@@ -12,6 +12,8 @@
 #include "passes/ranks/Costs.h"
 #include "passes/ranks/Layouts.h"
 #include "passes/ranks/ShardLoops.h"
+#include "passes/ranks/SinkViews.h"
+#include "passes/ranks/SplitProducts.h"
 #include "passes/ranks/Windows.h"
 #include "passes/ranks/Wishes.h"
 #include "dialects/nn/Dims.h"
@@ -47,6 +49,12 @@ struct State {
   int parent = -1, option = -1;
 };
 
+/// What a live value at `place` takes to be as an option wants it, for each way in which it may be cut, with `whole` first.
+struct Change {
+  unsigned place;
+  SmallVector<double> seconds;
+};
+
 /// The choice along one axis.
 class AxisChoice {
 public:
@@ -71,6 +79,7 @@ private:
   double exchange(Value value, int from, int to) const;
   bool livesOn(Value value, Operation *op) const;
   double ownSeconds(Operation *op, const CutOption &option) const;
+  std::vector<Change> listChanges(Operation *op, const CutOption &option, const DenseMap<Value, unsigned> &places) const;
   void step(Operation *op);
   void beginArguments();
 
@@ -245,6 +254,17 @@ double AxisChoice::ownSeconds(Operation *op, const CutOption &option) const {
   return seconds;
 }
 
+std::vector<Change> AxisChoice::listChanges(Operation *op, const CutOption &option, const DenseMap<Value, unsigned> &places) const {
+  std::vector<Change> changes;
+  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands))
+    if (auto place = places.find(operand); place != places.end()) {
+      changes.push_back({place->second, {}});
+      for (int from = whole; from < cast<RankedTensorType>(operand.getType()).getRank(); ++from)
+        changes.back().seconds.push_back(exchange(operand, from, cut));
+    }
+  return changes;
+}
+
 void AxisChoice::step(Operation *op) {
   std::vector<CutOption> options = listOptions(op);
   DenseMap<Value, unsigned> places;
@@ -266,11 +286,11 @@ void AxisChoice::step(Operation *op) {
   std::vector<State> states;
   for (auto [number, option] : llvm::enumerate(options)) {
     double own = ownSeconds(op, option);
+    std::vector<Change> changes = listChanges(op, option, places);
     for (auto [index, state] : llvm::enumerate(history.back())) {
       State after = {state.seconds + own, {}, static_cast<int>(index), static_cast<int>(number)};
-      for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands))
-        if (auto place = places.find(operand); place != places.end())
-          after.seconds += exchange(operand, state.cuts[place->second], cut);
+      for (const Change &change : changes)
+        after.seconds += change.seconds[state.cuts[change.place] - whole];
       for (unsigned place : kept)
         after.cuts.push_back(state.cuts[place]);
       for (unsigned result : made)
@@ -365,6 +385,8 @@ void ChooseShardings::runOnOperation() {
     module.emitError() << "'" << gridText << "' is not a grid of up to " << maxRanks << " ranks and three axes, such as 4 or 2x4";
     return signalPassFailure();
   }
+  splitProducts(function);
+  sinkViews(function);
   FailureOr<RankWishes> wishes = RankWishes::read(function, *grid, wishList);
   if (failed(wishes))
     return signalPassFailure();

@@ -21,7 +21,13 @@ RankMachine RankMachine::of(kernel::TargetAttr target) {
   return {cycles * flopsPerLane * (bits / 32.0), memory};
 }
 
-double RankMachine::allReduce(double bytes, int64_t ranks) const { return reduceScatter(bytes, ranks) + allGather(bytes, ranks); }
+/// Few bytes are sent to all in one step; more take two steps, but ranks are called together for them only once.
+double RankMachine::allReduce(double bytes, int64_t ranks) const {
+  if (bytes <= bytesOfOneStep)
+    return latency + bytes * (ranks - 1) / networkBytesPerSecond;
+  return reduceScatter(bytes, ranks) + allGather(bytes, ranks) - latency / 2;
+}
+
 double RankMachine::allGather(double bytes, int64_t ranks) const { return latency + bytes * (ranks - 1) / ranks / networkBytesPerSecond; }
 double RankMachine::reduceScatter(double bytes, int64_t ranks) const { return latency + bytes * (ranks - 1) / ranks / networkBytesPerSecond; }
 double RankMachine::allToAll(double bytes, int64_t ranks) const { return latency + bytes * (ranks - 1) / (ranks * ranks) / networkBytesPerSecond; }

@@ -12,6 +12,8 @@ struct RankMachine {
   double flopsPerSecond, bytesPerSecond;
   /// Of a message, and of its bytes.
   double latency = 10e-6, networkBytesPerSecond = 4e9;
+  /// What an all_reduce sends to all in one step (runtime/src/ranks/Collectives.cpp).
+  double bytesOfOneStep = 16 << 10;
   /// What a byte of weights costs that a rank keeps, read or not, so that tables that are hardly read are cut, too.
   double secondsPerKeptByte = 1 / 6e9;
 

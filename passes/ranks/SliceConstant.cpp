@@ -8,30 +8,36 @@ using namespace mlir;
 
 namespace kiln {
 
-ElementsAttr sliceConstant(ElementsAttr value, unsigned dim, int64_t parts, int64_t index) {
+static ElementsAttr slice(ElementsAttr value, unsigned dim, int64_t first, int64_t count) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= parts;
+  shape[dim] = count;
   auto part = RankedTensorType::get(shape, type.getElementType());
   int64_t rows = 1, row = nn::elementBytes(type.getElementType());
   for (int64_t size : type.getShape().take_front(dim))
     rows *= size;
   for (int64_t size : type.getShape().drop_front(dim + 1))
     row *= size;
-  int64_t bytes = shape[dim] * row;
   if (auto splat = dyn_cast<SplatElementsAttr>(value))
     return splat.resizeSplat(part);
   nn::ConstantData data(value);
   if (rows == 1)
     if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
-      return nn::makeBorrowedConstant(part, data.bytes().slice(index * bytes, bytes), resource.getRawHandle().getKey());
+      return nn::makeBorrowedConstant(part, data.bytes().slice(first * row, count * row), resource.getRawHandle().getKey());
   std::vector<char> copy;
-  copy.reserve(rows * bytes);
+  copy.reserve(rows * count * row);
   for (int64_t i = 0; i < rows; ++i) {
-    ArrayRef<char> slice = data.bytes().slice((i * parts + index) * bytes, bytes);
-    copy.insert(copy.end(), slice.begin(), slice.end());
+    ArrayRef<char> piece = data.bytes().slice((i * type.getDimSize(dim) + first) * row, count * row);
+    copy.insert(copy.end(), piece.begin(), piece.end());
   }
   return nn::makeConstant(part, std::move(copy));
 }
+
+ElementsAttr sliceConstant(ElementsAttr value, unsigned dim, int64_t parts, int64_t index) {
+  int64_t count = cast<RankedTensorType>(value.getType()).getDimSize(dim) / parts;
+  return slice(value, dim, index * count, count);
+}
+
+ElementsAttr sliceRows(ElementsAttr value, int64_t first, int64_t count) { return slice(value, 0, first, count); }
 
 } // namespace kiln
