@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +19,7 @@
 namespace kiln {
 
 struct Compilation;
+struct WholeWork;
 
 enum class Accuracy { Strict, Default, Fast };
 
@@ -149,6 +151,10 @@ struct CompileOptions {
   std::function<void(const std::string &step, unsigned done, unsigned total)> progress;
   /// Called after import and each stage on IR, with its name and the modules as they are then; may be empty. Not for a library of several models.
   std::function<void(const std::string &stage, const Compilation &compilation)> afterStage;
+  /// What a compile of the same model was after the graph stage (keepGraph), with the same options but for its ranks; null: import. The compile shares its context.
+  std::shared_ptr<const Compilation> graph;
+  /// Called when it is decided how the ranks cut the model, with what they do not cut; may be empty.
+  std::function<void(const WholeWork &work)> onWholeWork;
 };
 
 } // namespace kiln

@@ -1,0 +1,92 @@
+//===- MachineMeasurement.cpp - What a plan needs to know of this machine ---===//
+#include "tools/kiln/plan/MachineMeasurement.h"
+#include "compiler/plan/NetworkProbe.h"
+#include "compiler/run/MachineProbe.h"
+#include "compiler/run/Tensor.h"
+#include "kiln/ranks.h"
+#include "kiln/runtime.h"
+#include "llvm/Support/Threading.h"
+#include "llvm/TargetParser/Host.h"
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace kiln {
+
+/// The times of calls among threads of this process.
+static Expected<CallTimes> timeThreads(int32_t count, double seconds, int64_t largest) {
+  constexpr int64_t deadline = int64_t(60) * 1000 * 1000 * 1000;
+  kiln_local_ranks *ranks = nullptr;
+  if (kiln_status status = kiln_local_ranks_create(count, deadline, &ranks))
+    return makeError("ranks: " + Twine(kiln_status_string(status)));
+  std::vector<CallTimes> times{size_t(count)};
+  std::vector<kiln_status> statuses(times.size(), KILN_STATUS_OK);
+  std::vector<std::thread> threads;
+  for (int32_t rank = 0; rank < count; ++rank)
+    threads.emplace_back([&, rank] { statuses[size_t(rank)] = probeNetwork(*kiln_local_ranks_get(ranks, rank), seconds, largest, times[size_t(rank)]); });
+  for (std::thread &thread : threads)
+    thread.join();
+  kiln_local_ranks_destroy(ranks);
+  for (kiln_status status : statuses)
+    if (status)
+      return makeError("ranks: " + Twine(kiln_status_string(status)));
+  return std::move(times.front());
+}
+
+PlanMachine describeOwnMachine() {
+  PlanMachine machine;
+  machine.name = sys::getHostCPUName().str();
+  machine.cores = hardware_concurrency().compute_thread_count();
+  return machine;
+}
+
+/// Peak and bandwidths of one core and of all.
+static Error measureCores(PlanMachine &machine) {
+  constexpr unsigned widest = 512;
+  kiln_context context = KILN_CONTEXT_INIT;
+  Machine one = probeMachine(context, widest), all = one;
+  if (machine.cores > 1) {
+    kiln_pool *pool = nullptr;
+    if (kiln_status status = kiln_pool_create(int32_t(machine.cores), &pool))
+      return makeError("threads: " + Twine(kiln_status_string(status)));
+    kiln_pool_context(pool, &context);
+    all = probeMachine(context, widest);
+    kiln_pool_destroy(pool);
+  }
+  machine.busySpeed = std::clamp(all.peak / one.peak / double(machine.cores), 0.01, 1.0);
+  machine.memoryOfOne = one.levels.back().bandwidth;
+  machine.memoryOfAll = std::max(all.levels.back().bandwidth, machine.memoryOfOne);
+  constexpr long smallest = 1 << 20;
+  machine.cacheBytes = double(std::max({sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE), smallest}));
+  return Error::success();
+}
+
+Expected<PlanMachine> measureMachine() {
+  PlanMachine machine = describeOwnMachine();
+  machine.ranksPerMachine = std::clamp<int64_t>(machine.cores, 1, KILN_LOCAL_RANKS_MAX);
+  if (Error error = measureCores(machine))
+    return std::move(error);
+  constexpr double seconds = 0.04;
+  constexpr int64_t largest = 2 << 20, mostThreads = 8;
+  int64_t threads = std::clamp<int64_t>(machine.cores, 2, mostThreads);
+  Expected<CallTimes> times = timeThreads(int32_t(threads), seconds, largest);
+  if (!times)
+    return times.takeError();
+  machine.inside = fitLink(*times, threads);
+  // Twice as many as run at one time.
+  Placement crowded;
+  crowded.ranks = crowded.ranksPerMachine = std::min<int64_t>(2 * machine.cores, KILN_LOCAL_RANKS_MAX);
+  crowded.running = double(machine.cores);
+  crowded.inside = *machine.inside;
+  constexpr int64_t least = 8;
+  Expected<CallTimes> turns = timeThreads(int32_t(crowded.ranks), seconds, least);
+  if (!turns)
+    return turns.takeError();
+  machine.turn = std::max((*turns)["all_reduce"][least] - predictCall("all_reduce", least, crowded), 0.0);
+  return machine;
+}
+
+} // namespace kiln
