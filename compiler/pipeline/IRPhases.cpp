@@ -160,10 +160,40 @@ CompileStatus lowerToKernels(const CompileOptions &options, ModuleOp module, std
   return status;
 }
 
+/// Copies the modules of a compile that has ended with the graph stage.
+static void copyGraph(const Compilation &graph, Compilation &result) {
+  result.storage = graph.storage;
+  result.outputs = graph.outputs;
+  result.name = graph.name;
+  result.target = graph.target;
+  result.operators = graph.operators;
+  result.dependencies = graph.dependencies;
+  for (const TargetModule &version : graph.targets)
+    result.targets.push_back({version.name, cast<ModuleOp>((*version.module)->clone()), version.sizes});
+}
+
+/// Reads the model, or goes on with the graph of another compile; `done`: the stages that it has passed.
+static bool beginModel(const CompileOptions &options, ArrayRef<kernel::TargetAttr> targets, Compilation &result, unsigned &done,
+                       std::vector<std::string> &errors) {
+  constexpr unsigned graphStages = 1;
+  if (options.graph) {
+    copyGraph(*options.graph, result);
+    done = std::max(graphStages, countStagesDone(options, *result.targets.front().module));
+    return true;
+  }
+  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
+      !checkConstants(options, result, errors))
+    return false;
+  done = countStagesDone(options, *result.targets.front().module);
+  return checkStagesDone(options, done, errors);
+}
+
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin) {
   // Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many
   // composites side by side would take a stack as deep as they are many.
+  if (options.graph)
+    result.context = options.graph->context;
   if (!result.context) {
     result.context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
     loadDialects(*result.context);
@@ -177,16 +207,15 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!addLibraries(options, targets, errors))
     return CompileStatus::AtFault;
   begin("import");
-  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
-      !checkConstants(options, result, errors))
+  unsigned done = 0;
+  if (!beginModel(options, targets, result, done, errors))
     return CompileStatus::AtFault;
-  unsigned done = countStagesDone(options, *result.targets.front().module);
   std::vector<SpecialSizes> versions;
   std::vector<ProfileEntry> profile;
-  if (!checkStagesDone(options, done, errors) || !listVersions(options, *result.targets.front().module, versions, errors))
+  if (!listVersions(options, *result.targets.front().module, versions, errors))
     return CompileStatus::AtFault;
   bool splits = targets.size() > 1 || !versions.empty() || !options.ranks.empty();
-  std::string stage = "import";
+  std::string stage = options.graph ? "graph" : "import";
   auto show = [&] {
     if (options.afterStage)
       options.afterStage(stage, result);

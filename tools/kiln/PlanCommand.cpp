@@ -5,6 +5,7 @@
 // several ranks share, and on a network.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Compile.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/plan/Chart.h"
 #include "compiler/run/Tensor.h"
@@ -215,6 +216,13 @@ int runPlan() {
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
   if (!pool)
     return report(pool.takeError(), AtFault);
+  // What does not depend on the ranks is done once.
+  auto graph = std::make_shared<Compilation>();
+  options->stopAfter = "graph";
+  if (int status = compileOrReport(*options, *graph))
+    return status;
+  options->stopAfter = "";
+  options->graph = std::move(graph);
   std::vector<RankPart> parts;
   for (const RankCount &count : *counts)
     if (int status = measureRank(*options, count.grid, count.ranks, (*pool)->context, parts.emplace_back()))

@@ -5,6 +5,9 @@
 #include "compiler/run/Tensor.h"
 #include "kiln/ranks.h"
 #include "kiln/runtime.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Threading.h"
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
@@ -43,24 +46,52 @@ PlanMachine describeOwnMachine() {
   return machine;
 }
 
-/// Peak and bandwidths of one core and of all.
+/// The number in the first line of a file, such as "32768K"; 0: none.
+static double readSize(const Twine &path) {
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/true);
+  StringRef text = file ? (*file)->getBuffer().trim() : "";
+  double unit = text.consume_back("K") ? 1 << 10 : text.consume_back("M") ? 1 << 20 : 1, number = 0;
+  return text.getAsDouble(number) ? 0 : number * unit;
+}
+
+/// Of the caches that Linux lists for the first core, the largest; of several, which each have some of the cores, all together. Otherwise what the C library says,
+/// and not more than can be counted on: on a virtual machine, that may be what all of its neighbours share.
+static double findCacheBytes(int64_t cores) {
+  constexpr long least = 1 << 20, most = 16 << 20, lists = 10;
+  double largest = 0;
+  for (int i = 0; i < lists; ++i) {
+    std::string folder = ("/sys/devices/system/cpu/cpu0/cache/index" + Twine(i) + "/").str();
+    ErrorOr<std::unique_ptr<MemoryBuffer>> map = MemoryBuffer::getFile(folder + "shared_cpu_map", /*IsText=*/true);
+    int64_t sharing = 0;
+    for (char digit : map ? (*map)->getBuffer() : StringRef())
+      sharing += isHexDigit(digit) ? popcount(hexDigitValue(digit)) : 0;
+    double bytes = readSize(folder + "size");
+    if (bytes > largest)
+      largest = bytes * std::max(double(cores) / double(std::max<int64_t>(sharing, 1)), 1.0);
+  }
+  return largest > 0 ? largest : double(std::clamp(sysconf(_SC_LEVEL3_CACHE_SIZE), least, most));
+}
+
+/// Peak and bandwidths of one core and of all: the best of some turns, since others use the machine, too.
 static Error measureCores(PlanMachine &machine) {
   constexpr unsigned widest = 512;
-  kiln_context context = KILN_CONTEXT_INIT;
-  Machine one = probeMachine(context, widest), all = one;
-  if (machine.cores > 1) {
-    kiln_pool *pool = nullptr;
-    if (kiln_status status = kiln_pool_create(int32_t(machine.cores), &pool))
-      return makeError("threads: " + Twine(kiln_status_string(status)));
-    kiln_pool_context(pool, &context);
-    all = probeMachine(context, widest);
-    kiln_pool_destroy(pool);
+  constexpr int turns = 4;
+  double onePeak = 0, allPeak = 0;
+  kiln_pool *pool = nullptr;
+  if (kiln_status status = kiln_pool_create(int32_t(machine.cores), &pool))
+    return makeError("threads: " + Twine(kiln_status_string(status)));
+  kiln_context alone = KILN_CONTEXT_INIT, together = KILN_CONTEXT_INIT;
+  kiln_pool_context(pool, &together);
+  for (int turn = 0; turn < turns; ++turn) {
+    Machine one = probeMachine(alone, widest), all = probeMachine(together, widest);
+    onePeak = std::max(onePeak, one.peak), allPeak = std::max(allPeak, all.peak);
+    machine.memoryOfOne = std::max(machine.memoryOfOne, one.levels.back().bandwidth);
+    machine.memoryOfAll = std::max(machine.memoryOfAll, all.levels.back().bandwidth);
   }
-  machine.busySpeed = std::clamp(all.peak / one.peak / double(machine.cores), 0.01, 1.0);
-  machine.memoryOfOne = one.levels.back().bandwidth;
-  machine.memoryOfAll = std::max(all.levels.back().bandwidth, machine.memoryOfOne);
-  constexpr long smallest = 1 << 20;
-  machine.cacheBytes = double(std::max({sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE), smallest}));
+  kiln_pool_destroy(pool);
+  machine.busySpeed = std::clamp(allPeak / onePeak / double(machine.cores), 0.01, 1.0);
+  machine.memoryOfAll = std::max(machine.memoryOfAll, machine.memoryOfOne);
+  machine.cacheBytes = findCacheBytes(machine.cores);
   return Error::success();
 }
 
