@@ -5,32 +5,105 @@
 
 namespace kiln {
 
+static constexpr double kilobyte = 1024;
 /// Up to here, all ranks of an all_reduce send everything to all others (smallBytes of Collectives.cpp).
-static constexpr double smallBytes = 16 << 10;
+static constexpr double smallBytes = 16 * kilobyte;
+/// Where MPICH changes its algorithms: sums of ranks, data of all ranks together, and what goes to one rank.
+static constexpr double shortSum = 2 * kilobyte, shortWhole = 512 * kilobyte, shortPart = 256, mediumPart = 32 * kilobyte;
 
-static std::vector<int32_t> without(std::vector<int32_t> group, int32_t self) {
-  group.erase(std::remove(group.begin(), group.end(), self), group.end());
-  return group;
+namespace {
+/// The ranks of a call, seen from one of them.
+class Group {
+public:
+  Group(int32_t self, const std::vector<int32_t> &ranks) : ranks(ranks) {
+    index = size_t(std::find(ranks.begin(), ranks.end(), self) - ranks.begin());
+  }
+  size_t size() const { return ranks.size(); }
+
+  std::vector<ExchangeStep> direct(double bytes, bool reduces) const {
+    std::vector<int32_t> others = ranks;
+    others.erase(others.begin() + long(index));
+    return {{others, bytes, reduces}};
+  }
+  /// One part after the other.
+  std::vector<ExchangeStep> ring(double bytes, bool reduces) const {
+    return std::vector<ExchangeStep>(size() - 1, {{ranks[(index + 1) % size()]}, bytes, reduces, /*isPair=*/true});
+  }
+  /// A step for each doubling of the distance.
+  template <typename BytesOfStep> std::vector<ExchangeStep> doubling(bool reduces, BytesOfStep bytes) const {
+    std::vector<ExchangeStep> steps;
+    bool isPower = (size() & (size() - 1)) == 0;
+    for (size_t distance = 1; distance < size(); distance *= 2)
+      steps.push_back({{ranks[isPower ? index ^ distance : (index + distance) % size()]}, bytes(distance), reduces});
+    return steps;
+  }
+  /// Parts that become more with each step, or fewer, down to one.
+  std::vector<ExchangeStep> doublingParts(double bytes, bool reduces) const {
+    return doubling(reduces, [&](size_t distance) { return bytes * double(std::min(distance, size() - distance)); });
+  }
+
+private:
+  const std::vector<int32_t> &ranks;
+  size_t index;
+};
+} // namespace
+
+static std::vector<ExchangeStep> join(std::vector<ExchangeStep> first, const std::vector<ExchangeStep> &second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
-std::vector<ExchangeStep> allReduceSteps(int32_t self, std::vector<int32_t> group, double bytes) {
-  double parts = double(group.size());
-  std::vector<int32_t> others = without(std::move(group), self);
-  if (others.empty())
+std::vector<ExchangeStep> allReduceSteps(Algorithms algorithms, int32_t self, const std::vector<int32_t> &ranks, double bytes) {
+  Group group(self, ranks);
+  double part = bytes / double(group.size());
+  if (group.size() == 1)
     return {};
-  if (bytes <= smallBytes)
-    return {{others, bytes, true}};
-  return {{others, bytes / parts, true}, {others, bytes / parts}};
+  switch (algorithms) {
+  case Algorithms::Direct:
+    return bytes <= smallBytes ? group.direct(bytes, true) : join(group.direct(part, true), group.direct(part, false));
+  case Algorithms::Ring:
+    return join(group.ring(part, true), group.ring(part, false));
+  case Algorithms::Mpi:
+    if (bytes > shortSum)
+      return join(group.doublingParts(part, true), group.doublingParts(part, false));
+    [[fallthrough]];
+  case Algorithms::Doubling:
+    return group.doubling(true, [&](size_t) { return bytes; });
+  }
+  return {};
 }
 
-std::vector<ExchangeStep> reduceScatterSteps(int32_t self, std::vector<int32_t> group, double partBytes) {
-  std::vector<int32_t> others = without(std::move(group), self);
-  return others.empty() ? std::vector<ExchangeStep>() : std::vector<ExchangeStep>{{others, partBytes, true}};
+/// Of parts that each rank collects, or whose sums it does.
+static std::vector<ExchangeStep> partSteps(Algorithms algorithms, const Group &group, double bytes, bool reduces) {
+  if (group.size() == 1)
+    return {};
+  if (algorithms == Algorithms::Mpi)
+    algorithms = bytes * double(group.size()) < shortWhole ? Algorithms::Doubling : Algorithms::Ring;
+  return algorithms == Algorithms::Direct ? group.direct(bytes, reduces)
+         : algorithms == Algorithms::Ring ? group.ring(bytes, reduces)
+                                          : group.doublingParts(bytes, reduces);
 }
 
-std::vector<ExchangeStep> gatherSteps(int32_t self, std::vector<int32_t> group, double bytes) {
-  std::vector<int32_t> others = without(std::move(group), self);
-  return others.empty() ? std::vector<ExchangeStep>() : std::vector<ExchangeStep>{{others, bytes}};
+std::vector<ExchangeStep> reduceScatterSteps(Algorithms algorithms, int32_t self, const std::vector<int32_t> &ranks, double partBytes) {
+  return partSteps(algorithms, Group(self, ranks), partBytes, /*reduces=*/true);
+}
+
+std::vector<ExchangeStep> allGatherSteps(Algorithms algorithms, int32_t self, const std::vector<int32_t> &ranks, double bytes) {
+  return partSteps(algorithms, Group(self, ranks), bytes, /*reduces=*/false);
+}
+
+std::vector<ExchangeStep> allToAllSteps(Algorithms algorithms, int32_t self, const std::vector<int32_t> &ranks, double bytes) {
+  Group group(self, ranks);
+  if (group.size() == 1)
+    return {};
+  if (algorithms == Algorithms::Mpi)
+    algorithms = bytes <= shortPart ? Algorithms::Doubling : bytes <= mediumPart ? Algorithms::Direct : Algorithms::Ring;
+  if (algorithms == Algorithms::Direct)
+    return group.direct(bytes, false);
+  if (algorithms == Algorithms::Ring)
+    return group.ring(bytes, false);
+  // What is for others goes through ranks on the way: half of it in each step.
+  return group.doubling(false, [&](size_t) { return bytes * double(group.size() / 2); });
 }
 
 std::vector<ExchangeStep> pairSteps(int32_t other, double bytes) { return {{{other}, bytes, false, true}}; }

@@ -1,7 +1,7 @@
 //===- Network.h - What the calls of a communicator take --------------------===//
 //
-// An alpha-beta model of the algorithms in runtime/src/ranks/Collectives.cpp. This file and NetworkProbe.h need nothing but the runtime's headers, so that
-// programs under MPI use them, too.
+// An alpha-beta model of the algorithms in runtime/src/ranks/Collectives.cpp, and of others that a communicator may have. This file and NetworkProbe.h need
+// nothing but the runtime's headers, so that programs under MPI use them, too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_PLAN_NETWORK_H
@@ -44,16 +44,30 @@ struct ExchangeStep {
   std::vector<int32_t> others;
   double bytes = 0;
   bool reduces = false;
-  /// One rank sends and another receives: which two, differs from rank to rank, and the slowest pair counts.
+  /// Each rank has one other, a neighbour: which one, differs from rank to rank, and the slowest pair counts.
   bool isPair = false;
+};
+
+/// How a communicator makes its collectives.
+enum class Algorithms {
+  /// All ranks send to all others directly, as those of the runtime do.
+  Direct,
+  /// Parts go around from each rank to the next.
+  Ring,
+  /// Ranks at distances that double exchange all that they have so far.
+  Doubling,
+  /// What implementations of MPI choose by size: doubling for small data, halving and doubling for large sums, a ring for what else is large.
+  Mpi
 };
 
 /// The steps of the calls, for rank `self`. `group` has it among the others.
 /// @{
-std::vector<ExchangeStep> allReduceSteps(int32_t self, std::vector<int32_t> group, double bytes);
-std::vector<ExchangeStep> reduceScatterSteps(int32_t self, std::vector<int32_t> group, double partBytes);
-/// all_gather and all_to_all, in which each rank has `bytes` for each.
-std::vector<ExchangeStep> gatherSteps(int32_t self, std::vector<int32_t> group, double bytes);
+std::vector<ExchangeStep> allReduceSteps(Algorithms algorithms, int32_t self, const std::vector<int32_t> &group, double bytes);
+std::vector<ExchangeStep> reduceScatterSteps(Algorithms algorithms, int32_t self, const std::vector<int32_t> &group, double partBytes);
+/// Each rank has `bytes` for all others.
+std::vector<ExchangeStep> allGatherSteps(Algorithms algorithms, int32_t self, const std::vector<int32_t> &group, double bytes);
+/// Each rank has other `bytes` for each.
+std::vector<ExchangeStep> allToAllSteps(Algorithms algorithms, int32_t self, const std::vector<int32_t> &group, double bytes);
 std::vector<ExchangeStep> pairSteps(int32_t other, double bytes);
 /// @}
 

@@ -160,10 +160,12 @@ double predictCall(const std::string &name, int64_t bytes, const Placement &plac
   std::vector<int32_t> group(size_t(placement.ranks));
   std::iota(group.begin(), group.end(), 0);
   double part = double(partBytes(bytes, placement.ranks));
-  std::vector<ExchangeStep> steps = name == "all_reduce"       ? allReduceSteps(0, group, double(bytes))
-                                    : name == "reduce_scatter" ? reduceScatterSteps(0, group, part)
-                                    : name == "all_gather" || name == "all_to_all" ? gatherSteps(0, group, part)
-                                                                                   : pairSteps(1, double(bytes));
+  constexpr Algorithms own = Algorithms::Direct;
+  std::vector<ExchangeStep> steps = name == "all_reduce"       ? allReduceSteps(own, 0, group, double(bytes))
+                                    : name == "reduce_scatter" ? reduceScatterSteps(own, 0, group, part)
+                                    : name == "all_gather"     ? allGatherSteps(own, 0, group, part)
+                                    : name == "all_to_all"     ? allToAllSteps(own, 0, group, part)
+                                                               : pairSteps(1, double(bytes));
   double seconds = 0;
   for (const ExchangeStep &step : steps)
     seconds += predictSeconds(step, 0, placement);

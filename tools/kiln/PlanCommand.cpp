@@ -40,6 +40,10 @@ static cl::opt<int> ranksPerMachine("ranks-per-machine", cl::desc("The ranks of 
 static cl::opt<bool> measure("measure", cl::desc("Measure this machine, and write what --machine reads to -o; takes no model"), cl::sub(planCommand));
 static cl::opt<double> speed("speed", cl::desc("How many times as fast as this machine's the cores of a rank's machine are (default: what --machine says, or 1)"),
                              cl::value_desc("FACTOR"), cl::init(1), cl::sub(planCommand));
+static cl::opt<Algorithms> algorithms("collectives", cl::desc("How the ranks' communicator makes its collectives:"), cl::init(Algorithms::Direct), cl::sub(planCommand),
+    cl::values(clEnumValN(Algorithms::Direct, "direct", "all send to all others, as Kiln's communicators do (default)"),
+               clEnumValN(Algorithms::Ring, "ring", "parts go around"), clEnumValN(Algorithms::Doubling, "doubling", "ranks at distances that double exchange what they have"),
+               clEnumValN(Algorithms::Mpi, "mpi", "what implementations of MPI choose by size")));
 static cl::opt<std::string> output("o", cl::desc("Where to write a chart of the plan (.svg), or with --measure the machine (.json)"), cl::value_desc("FILE"),
                                    cl::sub(planCommand));
 
@@ -225,7 +229,7 @@ int runPlan() {
   options->graph = std::move(graph);
   std::vector<RankPart> parts;
   for (const RankCount &count : *counts)
-    if (int status = measureRank(*options, count.grid, count.ranks, (*pool)->context, parts.emplace_back()))
+    if (int status = measureRank(*options, count.grid, count.ranks, algorithms, (*pool)->context, parts.emplace_back()))
       return status;
   for (NetworkPlan &plan : *plans)
     for (const RankPart &part : parts)

@@ -6,8 +6,9 @@
 
 namespace kiln {
 
-CallRecorder::CallRecorder(int32_t ranks)
-    : calls{KILN_ABI_VERSION, sizeof(kiln_communicator), 0, ranks, 0, this, begin, end, allReduce, allGather, reduceScatter, allToAll, send, receive, exchange} {}
+CallRecorder::CallRecorder(int32_t ranks, Algorithms algorithms)
+    : algorithms(algorithms),
+      calls{KILN_ABI_VERSION, sizeof(kiln_communicator), 0, ranks, 0, this, begin, end, allReduce, allGather, reduceScatter, allToAll, send, receive, exchange} {}
 
 static std::vector<int32_t> listRanks(const kiln_ranks &group) { return std::vector<int32_t>(group.ranks, group.ranks + group.count); }
 
@@ -26,27 +27,29 @@ kiln_status CallRecorder::add(std::vector<ExchangeStep> more, bool isCall) {
 }
 
 /// All ranks send each other a fingerprint, and at the end nothing.
-kiln_status CallRecorder::begin(void *user, const uint8_t *) { return of(user).add(gatherSteps(0, of(user).listAll(), 16), /*isCall=*/false); }
+kiln_status CallRecorder::begin(void *user, const uint8_t *) {
+  return of(user).add(allGatherSteps(of(user).algorithms, 0, of(user).listAll(), 16), /*isCall=*/false);
+}
 
 kiln_status CallRecorder::end(void *user, kiln_status status) {
-  of(user).add(gatherSteps(0, of(user).listAll(), 0), /*isCall=*/false);
+  of(user).add(allGatherSteps(of(user).algorithms, 0, of(user).listAll(), 0), /*isCall=*/false);
   return status;
 }
 
 kiln_status CallRecorder::allReduce(void *user, const kiln_ranks *group, void *, int64_t count, int32_t type, int32_t) {
-  return of(user).add(allReduceSteps(0, listRanks(*group), getBytes(count, type)));
+  return of(user).add(allReduceSteps(of(user).algorithms, 0, listRanks(*group), getBytes(count, type)));
 }
 
 kiln_status CallRecorder::allGather(void *user, const kiln_ranks *group, const void *, void *, int64_t bytes) {
-  return of(user).add(gatherSteps(0, listRanks(*group), double(bytes)));
+  return of(user).add(allGatherSteps(of(user).algorithms, 0, listRanks(*group), double(bytes)));
 }
 
 kiln_status CallRecorder::reduceScatter(void *user, const kiln_ranks *group, const void *, void *, int64_t count, int32_t type, int32_t) {
-  return of(user).add(reduceScatterSteps(0, listRanks(*group), getBytes(count, type)));
+  return of(user).add(reduceScatterSteps(of(user).algorithms, 0, listRanks(*group), getBytes(count, type)));
 }
 
 kiln_status CallRecorder::allToAll(void *user, const kiln_ranks *group, const void *, void *, int64_t bytes) {
-  return of(user).add(gatherSteps(0, listRanks(*group), double(bytes)));
+  return of(user).add(allToAllSteps(of(user).algorithms, 0, listRanks(*group), double(bytes)));
 }
 
 kiln_status CallRecorder::send(void *user, int32_t rank, const void *, int64_t bytes) { return of(user).add(pairSteps(rank, double(bytes))); }

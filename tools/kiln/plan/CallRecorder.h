@@ -7,10 +7,10 @@
 
 namespace kiln {
 
-/// The communicator of rank 0 of so many, which runs alone: all calls succeed at once, and their steps are noted.
+/// The communicator of rank 0 of so many, which runs alone: all calls succeed at once, and their steps are noted, as these algorithms make them.
 class CallRecorder {
 public:
-  explicit CallRecorder(int32_t ranks);
+  CallRecorder(int32_t ranks, Algorithms algorithms);
   CallRecorder(const CallRecorder &) = delete;
 
   const kiln_communicator *get() const { return &calls; }
@@ -38,6 +38,7 @@ private:
   static kiln_status receive(void *user, int32_t rank, void *data, int64_t bytes);
   static kiln_status exchange(void *user, int32_t to, const void *out, int64_t sent, int32_t from, void *in, int64_t received);
 
+  Algorithms algorithms;
   kiln_communicator calls;
 };
 

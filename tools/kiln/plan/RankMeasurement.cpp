@@ -100,7 +100,7 @@ static std::vector<RankKernel> timeKernels(const Execution &execution, kiln_cont
   return kernels;
 }
 
-int measureRank(CompileOptions options, const std::string &grid, int64_t ranks, const kiln_context &context, RankPart &part) {
+int measureRank(CompileOptions options, const std::string &grid, int64_t ranks, Algorithms algorithms, const kiln_context &context, RankPart &part) {
   options.ranks = ranks > 1 ? grid : "";
   options.onlyRank = ranks > 1 ? 0 : -1;
   options.onWholeWork = [&](const WholeWork &work) {
@@ -128,7 +128,7 @@ int measureRank(CompileOptions options, const std::string &grid, int64_t ranks, 
   Expected<Execution> execution = prepareRun(*model.loaded, *inputs);
   if (!execution)
     return report(execution.takeError(), AtFault);
-  CallRecorder recorder{int32_t(ranks)};
+  CallRecorder recorder(int32_t(ranks), algorithms);
   kiln_context own = context;
   own.communicator = recorder.get();
   if (kiln_status status = execution->call(&own)) // also takes the pages in
