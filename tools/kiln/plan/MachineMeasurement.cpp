@@ -48,7 +48,7 @@ PlanMachine describeOwnMachine() {
 
 /// The number in the first line of a file, such as "32768K"; 0: none.
 static double readSize(const Twine &path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path, /*IsText=*/true);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFileAsStream(path);
   StringRef text = file ? (*file)->getBuffer().trim() : "";
   double unit = text.consume_back("K") ? 1 << 10 : text.consume_back("M") ? 1 << 20 : 1, number = 0;
   return text.getAsDouble(number) ? 0 : number * unit;
@@ -61,7 +61,7 @@ static double findCacheBytes(int64_t cores) {
   double largest = 0;
   for (int i = 0; i < lists; ++i) {
     std::string folder = ("/sys/devices/system/cpu/cpu0/cache/index" + Twine(i) + "/").str();
-    ErrorOr<std::unique_ptr<MemoryBuffer>> map = MemoryBuffer::getFile(folder + "shared_cpu_map", /*IsText=*/true);
+    ErrorOr<std::unique_ptr<MemoryBuffer>> map = MemoryBuffer::getFileAsStream(folder + "shared_cpu_map");
     int64_t sharing = 0;
     for (char digit : map ? (*map)->getBuffer() : StringRef())
       sharing += isHexDigit(digit) ? popcount(hexDigitValue(digit)) : 0;
