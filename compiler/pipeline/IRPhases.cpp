@@ -18,9 +18,13 @@ using namespace mlir;
 
 namespace kiln {
 
-static void loadDialects(MLIRContext &context) {
-  context.loadDialect<nn::NNDialect, kernel::KernelDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect,
+/// Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many composites side by
+/// side would take a stack as deep as they are many.
+static std::shared_ptr<MLIRContext> makeContext() {
+  auto context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
+  context->loadDialect<nn::NNDialect, kernel::KernelDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect,
                       scf::SCFDialect, vector::VectorDialect>();
+  return context;
 }
 
 namespace {
@@ -93,7 +97,7 @@ static bool checkStagesDone(const CompileOptions &options, unsigned done, std::v
                                                      : nullptr;
   if (!option && (!options.compute.empty() || !options.opCompute.empty()))
     option = options.compute.empty() ? "--op-compute: " : "--compute: ";
-  if (!options.weightsType.empty() && done > 0 && !options.plain) {
+  if (!options.weightsType.empty() && done > 0 && !options.plain && !options.graph) {
     errors.push_back("--weights-type: " + options.model + " has its weights in their form already");
     return false;
   }
@@ -160,44 +164,10 @@ CompileStatus lowerToKernels(const CompileOptions &options, ModuleOp module, std
   return status;
 }
 
-/// Copies the modules of a compile that has ended with the graph stage.
-static void copyGraph(const Compilation &graph, Compilation &result) {
-  result.storage = graph.storage;
-  result.outputs = graph.outputs;
-  result.name = graph.name;
-  result.target = graph.target;
-  result.operators = graph.operators;
-  result.dependencies = graph.dependencies;
-  for (const TargetModule &version : graph.targets)
-    result.targets.push_back({version.name, cast<ModuleOp>((*version.module)->clone()), version.sizes});
-}
-
-/// Reads the model, or goes on with the graph of another compile; `done`: the stages that it has passed.
-static bool beginModel(const CompileOptions &options, ArrayRef<kernel::TargetAttr> targets, Compilation &result, unsigned &done,
-                       std::vector<std::string> &errors) {
-  constexpr unsigned graphStages = 1;
-  if (options.graph) {
-    copyGraph(*options.graph, result);
-    done = std::max(graphStages, countStagesDone(options, *result.targets.front().module));
-    return true;
-  }
-  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
-      !checkConstants(options, result, errors))
-    return false;
-  done = countStagesDone(options, *result.targets.front().module);
-  return checkStagesDone(options, done, errors);
-}
-
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin) {
-  // Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many
-  // composites side by side would take a stack as deep as they are many.
-  if (options.graph)
-    result.context = options.graph->context;
-  if (!result.context) {
-    result.context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
-    loadDialects(*result.context);
-  }
+  if (!result.context)
+    result.context = options.graph ? options.graph->context : makeContext();
   std::string error;
   std::vector<kernel::TargetAttr> targets = makeTargets(result.context.get(), options.targets, error);
   if (targets.empty()) {
@@ -207,12 +177,13 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!addLibraries(options, targets, errors))
     return CompileStatus::AtFault;
   begin("import");
-  unsigned done = 0;
-  if (!beginModel(options, targets, result, done, errors))
+  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
+      !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
+  unsigned done = countStagesDone(options, *result.targets.front().module);
   std::vector<SpecialSizes> versions;
   std::vector<ProfileEntry> profile;
-  if (!listVersions(options, *result.targets.front().module, versions, errors))
+  if (!checkStagesDone(options, done, errors) || !listVersions(options, *result.targets.front().module, versions, errors))
     return CompileStatus::AtFault;
   bool splits = targets.size() > 1 || !versions.empty() || !options.ranks.empty();
   std::string stage = options.graph ? "graph" : "import";

@@ -1,8 +1,8 @@
 //===- PlanCommand.cpp - kiln plan: what a model would take on more ranks ----===//
 //
 // For each number of ranks, the module of rank 0 is compiled and runs on this machine, alone: a communicator that only notes its collectives answers them at
-// once (plan/CallRecorder.h). So the times of its kernels are measured, and what it would exchange is known. compiler/plan says what that takes on machines that
-// several ranks share, and on a network.
+// once (plan/CallRecorder.h). So the times of its kernels are measured, and what it would exchange is known. compiler/plan says what that takes on machines
+// that several ranks share, and on a network.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
@@ -32,17 +32,20 @@ static cl::list<std::string> network("network",
     cl::desc("Latency and bandwidth between machines, such as 20us,10Gbit/s, and what a further message takes (default: a tenth of the latency); may be given "
              "several times (default: what --machine says, or 2us,4GB/s)"),
     cl::value_desc("LATENCY,BANDWIDTH[,MESSAGE]"), cl::sub(planCommand));
-static cl::list<std::string> machineFiles("machine", cl::desc("The machines of the ranks, as --measure has written it; may be given several times (default: each "
-                                                              "rank has one of this kind)"),
-                                          cl::value_desc("FILE"), cl::sub(planCommand));
+static cl::list<std::string> machineFiles("machine",
+    cl::desc("The machines of the ranks, as --measure has written it; may be given several times (default: each rank has one of this kind)"),
+    cl::value_desc("FILE"), cl::sub(planCommand));
 static cl::opt<int> ranksPerMachine("ranks-per-machine", cl::desc("The ranks of a machine of --machine (default: what the file says)"), cl::value_desc("N"),
                                     cl::sub(planCommand));
 static cl::opt<bool> measure("measure", cl::desc("Measure this machine, and write what --machine reads to -o; takes no model"), cl::sub(planCommand));
-static cl::opt<double> speed("speed", cl::desc("How many times as fast as this machine's the cores of a rank's machine are (default: what --machine says, or 1)"),
-                             cl::value_desc("FACTOR"), cl::init(1), cl::sub(planCommand));
-static cl::opt<Algorithms> algorithms("collectives", cl::desc("How the ranks' communicator makes its collectives:"), cl::init(Algorithms::Direct), cl::sub(planCommand),
+static cl::opt<double> speed("speed",
+    cl::desc("How many times as fast as this machine's the cores of a rank's machine are (default: what --machine says, or 1)"), cl::value_desc("FACTOR"),
+                             cl::init(1), cl::sub(planCommand));
+static cl::opt<Algorithms> algorithms("collectives",
+    cl::desc("How the ranks' communicator makes its collectives:"), cl::init(Algorithms::Direct), cl::sub(planCommand),
     cl::values(clEnumValN(Algorithms::Direct, "direct", "all send to all others, as Kiln's communicators do (default)"),
-               clEnumValN(Algorithms::Ring, "ring", "parts go around"), clEnumValN(Algorithms::Doubling, "doubling", "ranks at distances that double exchange what they have"),
+               clEnumValN(Algorithms::Ring, "ring", "parts go around"),
+               clEnumValN(Algorithms::Doubling, "doubling", "ranks at distances that double exchange what they have"),
                clEnumValN(Algorithms::Mpi, "mpi", "what implementations of MPI choose by size")));
 static cl::opt<std::string> output("o", cl::desc("Where to write a chart of the plan (.svg), or with --measure the machine (.json)"), cl::value_desc("FILE"),
                                    cl::sub(planCommand));

@@ -8,7 +8,8 @@ namespace kiln {
 
 CallRecorder::CallRecorder(int32_t ranks, Algorithms algorithms)
     : algorithms(algorithms),
-      calls{KILN_ABI_VERSION, sizeof(kiln_communicator), 0, ranks, 0, this, begin, end, allReduce, allGather, reduceScatter, allToAll, send, receive, exchange} {}
+      calls{KILN_ABI_VERSION, sizeof(kiln_communicator), 0, ranks, 0, this, begin, end, allReduce, allGather, reduceScatter, allToAll, send, receive,
+            exchange} {}
 
 static std::vector<int32_t> listRanks(const kiln_ranks &group) { return std::vector<int32_t>(group.ranks, group.ranks + group.count); }
 

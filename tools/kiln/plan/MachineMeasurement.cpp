@@ -54,8 +54,8 @@ static double readSize(const Twine &path) {
   return text.getAsDouble(number) ? 0 : number * unit;
 }
 
-/// Of the caches that Linux lists for the first core, the largest; of several, which each have some of the cores, all together. Otherwise what the C library says,
-/// and not more than can be counted on: on a virtual machine, that may be what all of its neighbours share.
+/// Of the caches that Linux lists for the first core, the largest; of several, which each have some of the cores, all together. Otherwise what the C library
+/// says, and not more than can be counted on: on a virtual machine, that may be what all of its neighbours share.
 static double findCacheBytes(int64_t cores) {
   constexpr long least = 1 << 20, most = 16 << 20, lists = 10;
   double largest = 0;
