@@ -18,9 +18,13 @@ using namespace mlir;
 
 namespace kiln {
 
-static void loadDialects(MLIRContext &context) {
-  context.loadDialect<nn::NNDialect, kernel::KernelDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect,
+/// Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many composites side by
+/// side would take a stack as deep as they are many.
+static std::shared_ptr<MLIRContext> makeContext() {
+  auto context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
+  context->loadDialect<nn::NNDialect, kernel::KernelDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect, memref::MemRefDialect,
                       scf::SCFDialect, vector::VectorDialect>();
+  return context;
 }
 
 namespace {
@@ -93,7 +97,7 @@ static bool checkStagesDone(const CompileOptions &options, unsigned done, std::v
                                                      : nullptr;
   if (!option && (!options.compute.empty() || !options.opCompute.empty()))
     option = options.compute.empty() ? "--op-compute: " : "--compute: ";
-  if (!options.weightsType.empty() && done > 0 && !options.plain) {
+  if (!options.weightsType.empty() && done > 0 && !options.plain && !options.graph) {
     errors.push_back("--weights-type: " + options.model + " has its weights in their form already");
     return false;
   }
@@ -162,12 +166,8 @@ CompileStatus lowerToKernels(const CompileOptions &options, ModuleOp module, std
 
 CompileStatus makeKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
                           llvm::function_ref<void(const std::string &)> begin) {
-  // Passes work on whole modules, one after the other. LLVM's pool of threads runs waiting tasks inside of each other, so that verifying many
-  // composites side by side would take a stack as deep as they are many.
-  if (!result.context) {
-    result.context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
-    loadDialects(*result.context);
-  }
+  if (!result.context)
+    result.context = options.graph ? options.graph->context : makeContext();
   std::string error;
   std::vector<kernel::TargetAttr> targets = makeTargets(result.context.get(), options.targets, error);
   if (targets.empty()) {
@@ -186,7 +186,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!checkStagesDone(options, done, errors) || !listVersions(options, *result.targets.front().module, versions, errors))
     return CompileStatus::AtFault;
   bool splits = targets.size() > 1 || !versions.empty() || !options.ranks.empty();
-  std::string stage = "import";
+  std::string stage = options.graph ? "graph" : "import";
   auto show = [&] {
     if (options.afterStage)
       options.afterStage(stage, result);

@@ -4,6 +4,7 @@
 #include "compiler/pipeline/RunPass.h"
 #include "passes/Passes.h"
 #include "passes/ranks/Layouts.h"
+#include "passes/ranks/WholeWork.h"
 
 #include "mlir/Transforms/Passes.h"
 
@@ -55,6 +56,8 @@ bool splitByRank(const CompileOptions &options, Compilation &result, std::vector
   choice.wishList.assign(options.shardings.begin(), options.shardings.end());
   if (!runPass(*general.module, createChooseShardings(choice), errors))
     return false;
+  if (options.onWholeWork)
+    options.onWholeWork(findWholeWork(general.module->lookupSymbol<func::FuncOp>("main")));
   for (int64_t rank = 0; rank < countRanks(options); ++rank) {
     if (options.onlyRank >= 0 && rank != options.onlyRank)
       continue;

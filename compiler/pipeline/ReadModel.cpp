@@ -94,12 +94,13 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
 }
 
 unsigned countStagesDone(const CompileOptions &options, ModuleOp module) {
+  unsigned least = options.graph ? 1 : 0;
   if (!isIRFile(options.model))
-    return 0;
+    return least;
   if (!module.getOps<kernel::EntryOp>().empty())
     return getStages().size();
   bool grouped = module.walk([](nn::GroupOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  return grouped ? 2 : 0;
+  return grouped ? 2 : least;
 }
 
 bool checkKernels(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
@@ -136,7 +137,22 @@ static bool setIoLayouts(const CompileOptions &options, ModuleOp module, unsigne
   return runPass(module, createSetIoLayouts(wanted), errors);
 }
 
+/// Copies the modules of a compile that has ended with the graph stage.
+static void copyGraph(const Compilation &graph, Compilation &result) {
+  result.storage = graph.storage;
+  result.outputs = graph.outputs;
+  result.name = graph.name;
+  result.operators = graph.operators;
+  result.dependencies = graph.dependencies;
+  for (const TargetModule &version : graph.targets)
+    result.targets.push_back({version.name, cast<ModuleOp>((*version.module)->clone()), version.sizes});
+}
+
 bool readModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
+  if (options.graph) {
+    copyGraph(*options.graph, result);
+    return true;
+  }
   result.targets.resize(1);
   bool isIR = isIRFile(options.model);
   if (isIR && !checkIROptions(options, errors))

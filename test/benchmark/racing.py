@@ -13,7 +13,9 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/end-to-end"))
+sys.path.insert(0, str(ROOT / "test/benchmark"))
 import cases  # noqa: E402
+import generated_models  # noqa: E402
 
 
 class Side:
@@ -48,11 +50,14 @@ def start_once(command, cpus):
     return side.load_ms, side.others[0]
 
 
-def load_cases():
-    """The models of the end-to-end tests and those that are only raced, by name. Seeded models are too small to be raced."""
+def load_cases(generated=False):
+    """The models of the end-to-end tests and those that are only raced, by name. Seeded models are too small to be raced. Those of
+    generated_models.py are among them if that is asked for: they take time to write."""
     own = json.loads((ROOT / "test/benchmark/cases.json").read_text())
     tested = {name: case for name, case in cases.load().items() if not case.seeded}
-    return {**tested, **{name: cases.Case(name, entry) for name, entry in own.items()}}
+    raced = {name: cases.Case(name, entry) for name, entry in own.items()}
+    written = {name: generated_models.Case(name) for name in generated_models.MODELS if generated}
+    return {**tested, **raced, **written}
 
 
 def first_cpus(count):

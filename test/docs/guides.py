@@ -15,6 +15,8 @@ OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "j
           "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized", "cpu", "copies", "rounds", "small",
           "onnxruntime-web", "release", "seconds", "skip", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config",
           "test-dir",
+          # Those of benchmarks.
+          "connections", "largest", "charts",
           # Those of mpirun and podman.
           "enable-recovery", "mca", "hostfile", "timeout", "env-host", "network", "pid", "ipc", "rm",
           # Those of pkg-config, VS Code and other engines.

@@ -21,7 +21,10 @@ namespace kiln {
 
 static cl::list<std::string> models(cl::Positional, cl::OneOrMore, cl::desc("[GRAPH=]MODEL.onnx..."), cl::sub(compileCommand));
 // A list, so that a second one is refused in our own words.
-static cl::list<std::string> model(cl::Positional, cl::OneOrMore, cl::desc("MODEL.onnx"), cl::sub(runningCommands), cl::sub(inspectCommand));
+static cl::SubCommandGroup modelCommands{&runCommand, &verifyCommand, &benchCommand, &tuneCommand, &quantizeCommand, &reportCommand, &inspectCommand};
+static cl::list<std::string> model(cl::Positional, cl::OneOrMore, cl::desc("MODEL.onnx"), cl::sub(modelCommands));
+// None with --measure.
+static cl::list<std::string> plannedModel(cl::Positional, cl::ZeroOrMore, cl::desc("MODEL.onnx"), cl::sub(planCommand));
 static cl::opt<std::string> name("name", cl::desc("Prefix of all external symbols (default: made from the file name)"), cl::value_desc("NAME"),
     cl::sub(codeCommands));
 static std::string describeTargetOption() {
@@ -422,6 +425,8 @@ static void setLibraries(CompileOptions &options) {
 }
 
 ArrayRef<std::string> getModels() {
+  if (planCommand)
+    return plannedModel;
   if (models.empty())
     return model;
   return models;

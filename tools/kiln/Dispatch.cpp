@@ -51,7 +51,9 @@ static constexpr Command commands[] = {
      "  kiln report new.html --compare old.html -o differences.html     two reports that are there already\n"},
     {&planCommand, runPlan,
      "  kiln plan model.onnx --ranks=1,2,4,8 --network=2us,4GB/s\n"
-     "  kiln plan model.onnx --dim batch=1 --ranks=8,64 --network=20us,10Gbit/s --json\n"},
+     "  kiln plan model.onnx --dim batch=1 --ranks=1,8,64 --network=20us,10Gbit/s -o plan.svg\n"
+     "  kiln plan --measure -o machine.json                             this machine, with a rank for each core\n"
+     "  kiln plan model.onnx --ranks=1,2,4,8 --machine machine.json --network=20us,10Gbit/s\n"},
     {&opsCommand, runOps,
      "  kiln ops acme.kiln                                              check the file and list its operators\n"
      "  kiln ops acme.kiln --eval gate --input x=x.npy --input w=w.npy -o y.npy\n"

@@ -1,21 +1,26 @@
 //===- PlanCommand.cpp - kiln plan: what a model would take on more ranks ----===//
 //
-// For each number of ranks, the module of rank 0 is compiled and runs on this machine, alone: a communicator that only counts answers its collectives at once.
-// So the time of its kernels is measured, and the bytes that it would exchange are known. What the exchange takes follows from the network's latency and
-// bandwidth and from the algorithms of the runtime (runtime/src/ranks/Collectives.cpp).
+// For each number of ranks, the module of rank 0 is compiled and runs on this machine, alone: a communicator that only notes its collectives answers them at
+// once (plan/CallRecorder.h). So the times of its kernels are measured, and what it would exchange is known. compiler/plan says what that takes on machines
+// that several ranks share, and on a network.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Compile.h"
 #include "compiler/files/InputFile.h"
-#include "compiler/run/Latency.h"
-#include "kiln/communicator.h"
-#include "kiln/runtime.h"
+#include "compiler/plan/Chart.h"
+#include "compiler/run/Tensor.h"
+#include "passes/ranks/Layouts.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ModelRun.h"
+#include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
+#include "tools/kiln/plan/MachineMeasurement.h"
+#include "tools/kiln/plan/PlanReport.h"
+#include "tools/kiln/plan/RankMeasurement.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -23,75 +28,27 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<std::string> network("network",
-                                    cl::desc("Latency and bandwidth between ranks, such as 20us,10Gbit/s (default: 2us,4GB/s, processes of one machine)"),
-                                    cl::value_desc("LATENCY,BANDWIDTH"), cl::init("2us,4GB/s"), cl::sub(planCommand));
-static cl::opt<double> speed("speed", cl::desc("How many times as fast as this machine a rank's machine is (default: 1)"), cl::value_desc("FACTOR"),
+static cl::list<std::string> network("network",
+    cl::desc("Latency and bandwidth between machines, such as 20us,10Gbit/s, and what a further message takes (default: a tenth of the latency); may be given "
+             "several times (default: what --machine says, or 2us,4GB/s)"),
+    cl::value_desc("LATENCY,BANDWIDTH[,MESSAGE]"), cl::sub(planCommand));
+static cl::list<std::string> machineFiles("machine",
+    cl::desc("The machines of the ranks, as --measure has written it; may be given several times (default: each rank has one of this kind)"),
+    cl::value_desc("FILE"), cl::sub(planCommand));
+static cl::opt<int> ranksPerMachine("ranks-per-machine", cl::desc("The ranks of a machine of --machine (default: what the file says)"), cl::value_desc("N"),
+                                    cl::sub(planCommand));
+static cl::opt<bool> measure("measure", cl::desc("Measure this machine, and write what --machine reads to -o; takes no model"), cl::sub(planCommand));
+static cl::opt<double> speed("speed",
+    cl::desc("How many times as fast as this machine's the cores of a rank's machine are (default: what --machine says, or 1)"), cl::value_desc("FACTOR"),
                              cl::init(1), cl::sub(planCommand));
-
-namespace {
-
-struct Network {
-  double latency = 0, bytesPerSecond = 0; // seconds
-};
-
-/// A rank without others: it counts what it would exchange.
-class CountingRank {
-public:
-  CountingRank(int32_t ranks, const Network &network) : network(network) {
-    calls = {KILN_ABI_VERSION, sizeof(kiln_communicator), 0, ranks, 0, this, begin, end, allReduce, allGather, reduceScatter, allToAll, send, receive,
-             exchange};
-  }
-  const kiln_communicator *get() const { return &calls; }
-
-  double seconds = 0, bytes = 0;
-  int64_t exchanges = 0;
-
-private:
-  static CountingRank &of(void *user) { return *static_cast<CountingRank *>(user); }
-  /// `messages` of so many bytes each: they follow each other on the wire, and the first one takes the latency.
-  kiln_status add(double messages, double size) {
-    ++exchanges;
-    bytes += messages * size;
-    seconds += network.latency + messages * size / network.bytesPerSecond;
-    return KILN_STATUS_OK;
-  }
-  static kiln_status begin(void *, const uint8_t *) { return KILN_STATUS_OK; }
-  static kiln_status end(void *, kiln_status status) { return status; }
-  static kiln_status allReduce(void *user, const kiln_ranks *group, void *, int64_t count, int32_t type, int32_t) {
-    double others = group->count - 1, size = double(count) * double(getByteSize(ElementType(type)));
-    // Small ones go whole to everybody, others in two steps.
-    constexpr double small = 16 << 10;
-    if (size <= small)
-      return of(user).add(others, size);
-    of(user).add(others, size / group->count);
-    return of(user).add(others, size / group->count);
-  }
-  static kiln_status allGather(void *user, const kiln_ranks *group, const void *, void *, int64_t size) { return of(user).add(group->count - 1, double(size)); }
-  static kiln_status reduceScatter(void *user, const kiln_ranks *group, const void *, void *, int64_t count, int32_t type, int32_t) {
-    return of(user).add(group->count - 1, double(count) * double(getByteSize(ElementType(type))));
-  }
-  static kiln_status allToAll(void *user, const kiln_ranks *group, const void *, void *, int64_t size) { return of(user).add(group->count - 1, double(size)); }
-  static kiln_status send(void *user, int32_t, const void *, int64_t size) { return of(user).add(1, double(size)); }
-  static kiln_status receive(void *user, int32_t, void *, int64_t size) { return of(user).add(1, double(size)); }
-  static kiln_status exchange(void *user, int32_t, const void *, int64_t sent, int32_t, void *, int64_t received) {
-    return of(user).add(1, double(std::max(sent, received)));
-  }
-
-  Network network;
-  kiln_communicator calls;
-};
-
-/// What is expected of a number of ranks.
-struct Row {
-  int64_t ranks = 1;
-  double computeMs = 0, exchangeMs = 0, exchangedBytes = 0;
-  int64_t exchanges = 0, weights = 0, workspace = 0;
-
-  double getMs() const { return computeMs + exchangeMs; }
-};
-
-} // namespace
+static cl::opt<Algorithms> algorithms("collectives",
+    cl::desc("How the ranks' communicator makes its collectives:"), cl::init(Algorithms::Direct), cl::sub(planCommand),
+    cl::values(clEnumValN(Algorithms::Direct, "direct", "all send to all others, as Kiln's communicators do (default)"),
+               clEnumValN(Algorithms::Ring, "ring", "parts go around"),
+               clEnumValN(Algorithms::Doubling, "doubling", "ranks at distances that double exchange what they have"),
+               clEnumValN(Algorithms::Mpi, "mpi", "what implementations of MPI choose by size")));
+static cl::opt<std::string> output("o", cl::desc("Where to write a chart of the plan (.svg), or with --measure the machine (.json)"), cl::value_desc("FILE"),
+                                   cl::sub(planCommand));
 
 /// A number with a unit of the table behind it, "20us".
 static std::optional<double> readUnit(StringRef text, ArrayRef<std::pair<StringRef, double>> units) {
@@ -104,117 +61,188 @@ static std::optional<double> readUnit(StringRef text, ArrayRef<std::pair<StringR
   return std::nullopt;
 }
 
-static Expected<Network> readNetwork() {
-  auto [latency, bandwidth] = StringRef(network).split(',');
-  auto seconds = readUnit(latency.trim(), {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
-  auto perSecond = readUnit(bandwidth.trim(), {{"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}, {"GB/s", 1e9}, {"MB/s", 1e6}});
-  if (!seconds || !perSecond)
-    return makeError("--network=" + network + ": expected LATENCY,BANDWIDTH, such as 20us,10Gbit/s or 2us,4GB/s");
-  return Network{*seconds, *perSecond};
+static Expected<Link> readNetwork(StringRef text) {
+  SmallVector<StringRef> words;
+  text.split(words, ',');
+  auto time = [](StringRef word) { return readUnit(word.trim(), {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}); };
+  constexpr double messageShare = 0.1;
+  if (words.size() == 2 || words.size() == 3) {
+    auto latency = time(words[0]), rate = readUnit(words[1].trim(), {{"Gbit/s", 1e9 / 8}, {"Mbit/s", 1e6 / 8}, {"GB/s", 1e9}, {"MB/s", 1e6}});
+    auto message = words.size() == 3 ? time(words[2]) : latency ? std::optional(*latency * messageShare) : std::nullopt;
+    if (latency && rate && message)
+      return Link{*latency, *message, *rate, *rate};
+  }
+  return makeError("--network=" + text + ": expected LATENCY,BANDWIDTH, such as 20us,10Gbit/s or 2us,4GB/s, and perhaps the time of a further message");
 }
 
-static Expected<std::vector<int64_t>> readCounts() {
-  std::vector<int64_t> counts;
+namespace {
+/// A number of ranks, and how they are arranged.
+struct RankCount {
+  std::string grid;
+  int64_t ranks;
+};
+} // namespace
+
+static Expected<std::vector<RankCount>> readCounts() {
+  std::vector<RankCount> counts;
   SmallVector<StringRef> words;
   StringRef text = getRanksText();
   (text.empty() ? StringRef("1,2,4,8") : text).split(words, ',');
   for (StringRef word : words) {
-    int64_t count;
-    if (word.trim().getAsInteger(10, count) || count < 1 || count > 256)
-      return makeError("--ranks=" + text + ": expected numbers of ranks from 1 to 256, separated by commas");
-    counts.push_back(count);
+    std::optional<Grid> grid = parseGrid(word.trim());
+    if (!grid)
+      return makeError("--ranks=" + text + ": expected numbers of ranks from 1 to 256, or grids of them such as 4x2, separated by commas");
+    if (!counts.empty() && counts.back().ranks > grid->countRanks())
+      return makeError("--ranks=" + text + ": expected growing numbers");
+    counts.push_back({word.trim().str(), grid->countRanks()});
   }
   return counts;
 }
 
-/// The time of a run of rank 0's kernels. The counts of `rank` are those of one run.
-static Expected<double> measure(const Execution &execution, CountingRank &rank, kiln_context context) {
-  constexpr double enough = 0.5e9, fewest = 5;
-  context.communicator = rank.get();
-  if (kiln_status status = execution.call(&context)) // also takes the pages in
-    return makeError("the model did not run: " + Twine(kiln_status_string(status)));
-  CountingRank counted = rank;
-  std::vector<double> times;
-  for (int64_t begin = kiln_clock_ns(); double(times.size()) < fewest || double(kiln_clock_ns() - begin) < enough;) {
-    int64_t start = kiln_clock_ns();
-    execution.call(&context);
-    times.push_back(double(kiln_clock_ns() - start) * 1e-6);
+static Expected<PlanMachine> readMachineFile(StringRef path) {
+  auto fail = [&](const Twine &text) { return makeError("--machine=" + path + ": " + text); };
+  Expected<std::unique_ptr<MemoryBuffer>> file = readInputFile(path, mostTextBytes);
+  if (!file)
+    return fail(toString(file.takeError()));
+  Expected<PlanMachine> machine = readMachine((*file)->getBuffer());
+  if (!machine)
+    return fail(toString(machine.takeError()));
+  if (ranksPerMachine.getNumOccurrences())
+    machine->ranksPerMachine = ranksPerMachine;
+  if (machine->ranksPerMachine > 1 && !machine->inside)
+    return fail("it lacks 'inside', the connection of the " + Twine(machine->ranksPerMachine) + " ranks of a machine");
+  if (speed.getNumOccurrences())
+    machine->speed = speed;
+  return machine;
+}
+
+static Expected<std::vector<Link>> readNetworks() {
+  std::vector<Link> links;
+  for (const std::string &text : network) {
+    Expected<Link> link = readNetwork(text);
+    if (!link)
+      return link.takeError();
+    links.push_back(*link);
   }
-  rank.seconds = counted.seconds, rank.bytes = counted.bytes, rank.exchanges = counted.exchanges;
-  return findMedian(std::move(times));
+  return links;
 }
 
-/// Compiles and measures one number of ranks. Reports errors and returns the exit status.
-static int planRanks(CompileOptions options, int64_t ranks, const Network &net, kiln_context context, Row &row) {
-  options.ranks = ranks > 1 ? std::to_string(ranks) : "";
-  options.onlyRank = ranks > 1 ? 0 : -1;
-  RunnableModel model;
-  if (int status = loadOrReport(options, model))
-    return status;
-  Expected<InputSpecs> specs = getInputSpecs(*model.loaded);
-  if (!specs)
-    return report(specs.takeError(), WrongUsage);
-  Expected<std::vector<Tensor>> inputs = makeInputs(*model.loaded, *specs, "random", options);
-  if (!inputs)
-    return report(inputs.takeError(), AtFault);
-  Expected<Execution> execution = prepareRun(*model.loaded, *inputs);
-  if (!execution)
-    return report(execution.takeError(), AtFault);
-  CountingRank rank(int32_t(ranks), net);
-  Expected<double> milliseconds = measure(*execution, rank, context);
-  if (!milliseconds)
-    return report(milliseconds.takeError(), AtFault);
-  const kiln_model_info &info = model.loaded->getInfo();
-  row = {ranks, *milliseconds / speed, rank.seconds * 1e3, rank.bytes, rank.exchanges, info.weights_size, int64_t(execution->getWorkspaceSize())};
-  return Done;
-}
-
-static void printTable(ArrayRef<Row> rows) {
-  constexpr size_t width = 30;
-  double longest = 0;
-  for (const Row &row : rows)
-    longest = std::max(longest, row.getMs());
-  outs() << "ranks        ms   compute  exchange  MB sent  weights MB  workspace MB  efficiency\n";
-  const Row &first = rows.front();
-  for (const Row &row : rows) {
-    double efficiency = first.getMs() * double(first.ranks) / (row.getMs() * double(row.ranks));
-    outs() << formatv("{0,5} {1,9:f3} {2,9:f3} {3,9:f3} {4,8:f2} {5,11:f1} {6,13:f1} {7,10:f0} %  ", row.ranks, row.getMs(), row.computeMs, row.exchangeMs,
-                      row.exchangedBytes * 1e-6, double(row.weights) * 1e-6, double(row.workspace) * 1e-6, efficiency * 100);
-    // Of the longest time: computing, and exchanging.
-    auto bar = [&](double ms, char sign) { return std::string(size_t(std::lround(ms / longest * width)), sign); };
-    outs() << bar(row.computeMs, '#') << bar(row.exchangeMs, '-') << "\n";
+/// A plan for each machine and each network, still without rows.
+static Expected<std::vector<NetworkPlan>> listPlans(int64_t mostRanks) {
+  if (machineFiles.empty() && ranksPerMachine.getNumOccurrences())
+    return makeError("--ranks-per-machine needs --machine, which says what ranks of one machine share");
+  if (ranksPerMachine.getNumOccurrences() && (ranksPerMachine < 1 || ranksPerMachine > maxRanks))
+    return makeError("--ranks-per-machine=" + Twine(int(ranksPerMachine)) + ": expected a number from 1 to " + Twine(maxRanks));
+  if (!(speed > 0) || !std::isfinite(speed))
+    return makeError("--speed: expected a number above 0");
+  if (network.empty() && machineFiles.empty())
+    network.push_back("2us,4GB/s");
+  Expected<std::vector<Link>> links = readNetworks();
+  if (!links)
+    return links.takeError();
+  std::vector<PlanMachine> machines;
+  for (const std::string &path : machineFiles) {
+    Expected<PlanMachine> machine = readMachineFile(path);
+    if (!machine)
+      return machine.takeError();
+    if (links->empty() && mostRanks > machine->ranksPerMachine && !machine->between)
+      return makeError("--machine=" + path + ": " + Twine(mostRanks) + " ranks need several machines of " + Twine(machine->ranksPerMachine) +
+                       (machine->ranksPerMachine == 1 ? " rank" : " ranks") + " each: give the --network between these");
+    machines.push_back(std::move(*machine));
   }
+  if (machines.empty()) {
+    machines.push_back(describeOwnMachine());
+    machines.back().speed = speed;
+  }
+  std::vector<NetworkPlan> plans;
+  for (const PlanMachine &machine : machines) {
+    for (auto [text, link] : zip(network, *links)) {
+      plans.push_back({text, machine, {}});
+      plans.back().machine.between = link;
+    }
+    if (links->empty())
+      plans.push_back({"", machine, {}});
+  }
+  return plans;
 }
 
-static void printRows(ArrayRef<Row> rows, const Network &net) {
-  json::Array list;
-  for (const Row &row : rows)
-    list.push_back(json::Object{{"ranks", row.ranks}, {"ms", row.getMs()}, {"compute_ms", row.computeMs}, {"exchange_ms", row.exchangeMs},
-                                {"exchanges", row.exchanges}, {"exchanged_bytes", row.exchangedBytes}, {"weights_bytes", row.weights},
-                                {"workspace_bytes", row.workspace}});
-  printJson(json::Object{{"latency_us", net.latency * 1e6}, {"bandwidth_gbps", net.bytesPerSecond * 1e-9}, {"plan", std::move(list)}});
+static Error writeOutput(std::string text) {
+  OutputFile file{"", std::move(text), nullptr};
+  return writeFiles(PlacedFile{output, &file});
+}
+
+static int runMeasure() {
+  if (!getModels().empty())
+    return report(makeError("--measure: takes no model, but '" + getModels().front() + "' is given"), WrongUsage);
+  if (Error error = output.empty() ? Error::success() : checkWritable(output))
+    return report(std::move(error), AtFault);
+  Expected<PlanMachine> machine = measureMachine();
+  if (!machine)
+    return report(machine.takeError(), AtFault);
+  std::string text = formatv("{0:2}", json::Value(toJson(*machine))).str() + "\n";
+  if (output.empty()) {
+    outs() << text;
+    return Done;
+  }
+  Error error = writeOutput(std::move(text));
+  return error ? report(std::move(error), AtFault) : int(Done);
+}
+
+static Error writeChart(StringRef model, ArrayRef<NetworkPlan> plans) {
+  std::vector<PlanCurve> curves;
+  for (const NetworkPlan &plan : plans)
+    curves.push_back({plan.machine.name + (plan.network.empty() ? "" : ", " + plan.network), plan.rows});
+  return writeOutput(drawPlan(sys::path::filename(model).str() + " on ranks", curves));
+}
+
+/// What is wrong with the request besides the model, before that is compiled.
+static Error checkRequest() {
+  if (getModels().empty())
+    return makeError("expected a model, or --measure");
+  if (output.empty())
+    return Error::success();
+  if (!StringRef(output).ends_with(".svg"))
+    return makeError("-o " + output + ": expected the name of a picture, .svg");
+  return checkWritable(output);
 }
 
 int runPlan() {
+  if (measure)
+    return runMeasure();
+  if (Error error = checkRequest())
+    return report(std::move(error), WrongUsage);
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
-  Expected<Network> net = readNetwork();
-  if (!net)
-    return report(net.takeError(), WrongUsage);
-  Expected<std::vector<int64_t>> counts = readCounts();
+  Expected<std::vector<RankCount>> counts = readCounts();
   if (!counts)
     return report(counts.takeError(), WrongUsage);
-  if (!(speed > 0) || !std::isfinite(speed))
-    return report(makeError("--speed: expected a number above 0"), WrongUsage);
+  Expected<std::vector<NetworkPlan>> plans = listPlans(counts->back().ranks);
+  if (!plans)
+    return report(plans.takeError(), WrongUsage);
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
   if (!pool)
     return report(pool.takeError(), AtFault);
-  std::vector<Row> rows;
-  for (int64_t count : *counts)
-    if (int status = planRanks(*options, count, *net, (*pool)->context, rows.emplace_back()))
+  // What does not depend on the ranks is done once.
+  auto graph = std::make_shared<Compilation>();
+  options->stopAfter = "graph";
+  if (int status = compileOrReport(*options, *graph))
+    return status;
+  options->stopAfter = "";
+  options->graph = std::move(graph);
+  std::vector<RankPart> parts;
+  for (const RankCount &count : *counts)
+    if (int status = measureRank(*options, count.grid, count.ranks, algorithms, (*pool)->context, parts.emplace_back()))
       return status;
-  wantsJson() ? printRows(rows, *net) : printTable(rows);
+  for (NetworkPlan &plan : *plans)
+    for (const RankPart &part : parts)
+      plan.rows.push_back(predictRow(part, plan.machine));
+  if (Error error = output.empty() ? Error::success() : writeChart(options->model, *plans))
+    return report(std::move(error), AtFault);
+  if (wantsJson())
+    printJson(plansToJson(parts, *plans));
+  else
+    printPlans(parts, *plans);
   return Done;
 }
 
