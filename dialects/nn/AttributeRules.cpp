@@ -80,6 +80,7 @@ static constexpr kernel::AttributeRule operationRules[] = {
     {constraintsAttrName, "builtin.module", sizes, areSizes},
     {constraintNodesAttrName, "builtin.module", "a list of texts, one for each constraint", isListOf<StringAttr>},
     {metadataAttrName, "builtin.module", "a list of texts, keys and values in turn", isListOf<StringAttr>},
+    {shardingAttrName, "builtin.module", "a dictionary", isKind<DictionaryAttr>},
     {assumedAttrName, "builtin.module", sizes, areSizes},
     {specialSizesAttrName, "builtin.module", "a list of sizes, -1 for any", areSpecialSizes},
     {askedInPlaceAttrName, "builtin.module", "pairs of an input and an output", isPairs},

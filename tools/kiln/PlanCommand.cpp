@@ -40,7 +40,7 @@ class CountingRank {
 public:
   CountingRank(int32_t ranks, const Network &network) : network(network) {
     calls = {KILN_ABI_VERSION, sizeof(kiln_communicator), 0, ranks, 0, this, begin, end, allReduce, allGather, reduceScatter, allToAll, send, receive,
-             exchange};
+             exchange, nullptr, nullptr};
   }
   const kiln_communicator *get() const { return &calls; }
 
