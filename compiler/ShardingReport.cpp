@@ -22,6 +22,22 @@ static std::string inMs(DictionaryAttr entry, StringRef name) {
 
 static std::string countOf(int64_t count, StringRef what) { return (Twine(count) + " " + what + (count == 1 ? "" : "s")).str(); }
 
+/// "none" is no dimension.
+static std::string alongOf(DictionaryAttr entry, StringRef name) {
+  StringRef text = entry.getAs<StringAttr>(name).getValue();
+  return text == "none" ? "not cut" : "cut along " + text.str();
+}
+
+static std::string cutToLine(DictionaryAttr entry) {
+  std::string line = entry.getAs<StringAttr>("nodes").str() + ": " + alongOf(entry, "cut");
+  line += ", a rank sends " + countOf(numberOf(entry, "sent"), "byte");
+  if (int64_t weights = numberOf(entry, "weights"))
+    line += llvm::formatv("; of {0} bytes of weights, {1} on each rank", weights, numberOf(entry, "kept"));
+  if (entry.contains("other"))
+    line += "; " + inMs(entry, "ns") + ", " + alongOf(entry, "other") + " " + inMs(entry, "other_ns");
+  return line;
+}
+
 static std::string toLine(DictionaryAttr entry) {
   bool ofWeights = entry.getAs<BoolAttr>("of_weights").getValue();
   int64_t count = numberOf(entry, "operations"), weights = numberOf(entry, "weights");
@@ -44,10 +60,7 @@ void printSharding(const Compilation &compilation) {
   if (!sharding)
     return;
   for (auto entry : sharding.getAs<ArrayAttr>("cuts").getAsRange<DictionaryAttr>()) {
-    std::string line = entry.getAs<StringAttr>("nodes").str() + ": cut along " + entry.getAs<StringAttr>("cut").str();
-    if (int64_t weights = numberOf(entry, "weights"))
-      line += llvm::formatv("; of {0} bytes of weights, {1} on each rank", weights, numberOf(entry, "kept"));
-    printLine(llvm::errs(), line);
+    printLine(llvm::errs(), cutToLine(entry));
   }
   for (auto entry : sharding.getAs<ArrayAttr>("refused").getAsRange<DictionaryAttr>())
     printLine(llvm::errs(), toLine(entry));
@@ -55,6 +68,7 @@ void printSharding(const Compilation &compilation) {
   double most = sharding.getAs<FloatAttr>("most_share").getValueAsDouble(), share = weights > 0 ? kept / weights : 0;
   std::string line = llvm::formatv("a rank has {0:f1} % of {1} bytes of weights, {2} {3:f1} %", share * 100, numberOf(sharding, "weights"),
                                    share > most ? "which cannot be cut to" : "within the bound of", most * 100);
+  line += "; it sends " + countOf(numberOf(sharding, "sent"), "byte");
   if (sharding.contains("ns")) {
     line += "; estimated time " + inMs(sharding, "ns");
     if (numberOf(sharding, "ns") != numberOf(sharding, "unbound_ns"))

@@ -88,6 +88,7 @@ static constexpr kernel::AttributeRule operationRules[] = {
     {accuracyAttrName, "builtin.module", "\"strict\" or \"fast\"", isAccuracy},
     {flushSubnormalsAttrName, "builtin.module", "a unit", isKind<UnitAttr>},
     {transposesAttrName, "builtin.module", "a number that is not negative (i64)", isCount},
+    {sliceCopiesAttrName, "builtin.module", "a number that is not negative (i64)", isCount},
     {roundingAttrName, "", "a string, or lines of the module", isRounding},
     {formAttrName, "", "a string", isKind<StringAttr>},
     {valueRangeAttrName, "", "a string", isKind<StringAttr>},

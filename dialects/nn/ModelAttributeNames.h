@@ -16,6 +16,8 @@ inline constexpr llvm::StringLiteral constraintNodesAttrName = "nn.constraint_no
 inline constexpr llvm::StringLiteral metadataAttrName = "nn.metadata";
 /// How a model was cut for its ranks, and what was not (passes/ranks/DescribeSharding.h).
 inline constexpr llvm::StringLiteral shardingAttrName = "nn.sharding";
+/// How many copies put slices of an exchange of ranks in order, beside the transposes that change layouts.
+inline constexpr llvm::StringLiteral sliceCopiesAttrName = "nn.slice_copies";
 
 } // namespace kiln::nn
 

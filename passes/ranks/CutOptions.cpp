@@ -56,12 +56,14 @@ static shard::ReductionKind kindOf(shard::ShardingInterface op, unsigned loop) {
 /// The parts of a sum: every rank has the whole sum afterwards, or the slice of it that it goes on with.
 void AxisCuts::addSums(Operation *op, unsigned loop, CutOption option, CutOptions &options) const {
   Value result = op->getResult(0);
-  double bytes = estimateBytes(result), partial = option.seconds;
+  double bytes = estimateBytes(result), partial = option.seconds, scattered = bytesSoFar(result) * static_cast<double>(parts - 1) / static_cast<double>(parts);
   option.seconds = partial + machine.allReduce(bytes, parts);
+  option.sentBytes = 2 * scattered;
   options.list.push_back(option);
   if (kindOf(cast<shard::ShardingInterface>(op), loop) != shard::ReductionKind::Sum)
     return;
   option.seconds = partial + machine.reduceScatter(bytes, parts);
+  option.sentBytes = scattered;
   for (int dim = 0; dim < cast<RankedTensorType>(result.getType()).getRank(); ++dim)
     if (findFault(result, cuts.values.lookup(result), dim).empty()) {
       option.results[0] = dim;
@@ -146,6 +148,7 @@ void AxisCuts::addWindowOptions(Operation *op, CutOptions &options) const {
     CutOption option = options.list.front();
     option.operands[0] = option.results[0] = static_cast<int>(dim);
     double rowBytes = estimateBytes(op->getOperand(0)) / static_cast<double>(type.getDimSize(dim));
+    option.sentBytes = bytesSoFar(op->getOperand(0)) / static_cast<double>(size) * static_cast<double>(cut->before + cut->after);
     option.seconds /= static_cast<double>(parts);
     for (int64_t rows : {cut->before, cut->after})
       option.seconds += rows ? machine.latency + static_cast<double>(rows) * rowBytes / machine.networkBytesPerSecond : 0;
@@ -171,6 +174,7 @@ void AxisCuts::addGateOptions(Operation *op, CutOptions &options) const {
   constexpr double secondsPerStep = 5e-6;
   auto module = op->getParentOfType<ModuleOp>();
   double steps = estimateSize(getDim(op->getOperand(Gates).getType(), 0), module), bytes = estimateBytes(op->getOperand(Hidden));
+  option.sentBytes = steps * layer->exchanges * bytes * static_cast<double>(parts - 1) / static_cast<double>(parts);
   option.seconds = option.seconds / static_cast<double>(parts) + steps * (secondsPerStep + layer->exchanges * machine.allGather(bytes, parts));
   if (refused.reason.empty())
     options.list.push_back(std::move(option));
@@ -216,6 +220,20 @@ double AxisCuts::exchange(Value value, int from, int to) const {
   if (from == whole)
     return bytes / static_cast<double>(parts) / machine.bytesPerSecond;
   return to == whole ? machine.allGather(bytes, parts) : machine.allToAll(bytes, parts);
+}
+
+double AxisCuts::bytesSoFar(Value value) const {
+  double bytes = estimateBytes(value);
+  for (auto [dim, size] : llvm::zip(ArrayRef(cuts.values.find(value)->second).take_front(axis), grid.shape))
+    bytes /= dim == whole ? 1.0 : static_cast<double>(size);
+  return bytes;
+}
+
+double AxisCuts::sentFor(Value value, int from, int to) const {
+  if (from == to || from == whole)
+    return 0;
+  double part = bytesSoFar(value) / static_cast<double>(parts), others = static_cast<double>(parts - 1);
+  return to == whole ? part * others : part * others / static_cast<double>(parts);
 }
 
 double AxisCuts::keptSeconds(Operation *op, const CutOption &option) const {

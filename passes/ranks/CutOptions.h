@@ -16,6 +16,8 @@ struct CutOption {
   llvm::SmallVector<int> operands, results;
   /// Of the operation, and of combining its results.
   double seconds = 0;
+  /// What a rank sends to combine results, or for rows and states that others need.
+  double sentBytes = 0;
 };
 
 /// A way to cut an operation that is not possible.
@@ -54,6 +56,8 @@ public:
   CutOptions listOptions(mlir::Operation *op) const;
   /// Seconds to have a value as `to` says.
   double exchange(mlir::Value value, int from, int to) const;
+  /// What a rank sends for that.
+  double sentFor(mlir::Value value, int from, int to) const;
   /// The price of the weights that a rank keeps for an option, in seconds.
   double keptSeconds(mlir::Operation *op, const CutOption &option) const;
 
@@ -70,6 +74,8 @@ private:
   void addReshapeOptions(mlir::Operation *op, CutOptions &options) const;
   void addWindowOptions(mlir::Operation *op, CutOptions &options) const;
   void addGateOptions(mlir::Operation *op, CutOptions &options) const;
+  /// Bytes of what a rank has of a value after the axes before this one.
+  double bytesSoFar(mlir::Value value) const;
   /// Why a value of this type, cut so far as `cut` says, cannot be cut at `dim` in equal parts; empty if it can.
   std::string findFault(mlir::Value value, const Cut &cut, int dim) const;
 

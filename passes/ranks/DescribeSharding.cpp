@@ -1,6 +1,7 @@
 //===- DescribeSharding.cpp - How a model is cut, and what is not -----------===//
 //
-//   cuts:    {nodes = "second(MatMul)", cut = "the sum, in parts that all ranks add", weights = 4194304, kept = 2097152}
+//   cuts:    {nodes = "second(MatMul)", cut = "the sum, whose parts all ranks combine", sent = 65536, weights = 4194304, kept = 2097152, ns = 65000,
+//             other = "dimension 1 of the result", other_ns = 196000}
 //   refused: {reason = "a dimension of 12 is not divisible by 8", operations = 24, weights = 0, nodes = ["softmax(Softmax)", ...]}
 //
 //===----------------------------------------------------------------------===//
@@ -90,6 +91,75 @@ static std::string describeCut(Operation *op, const CutOption &option) {
   return "dimension " + std::to_string(dim) + " of the result";
 }
 
+//===- What a cut costs ------------------------------------------------------===//
+
+/// Seconds of an option among the options that other operations have.
+static double costAmong(const AxisCuts &axis, const OptionMap &chosen, Operation *op, const CutOption &option) {
+  double seconds = option.seconds;
+  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands)) {
+    auto result = dyn_cast<OpResult>(operand);
+    if (result && !isAnyPart(operand))
+      seconds += axis.exchange(operand, chosen.lookup(result.getOwner()).results[result.getResultNumber()], cut);
+  }
+  for (auto [result, cut] : llvm::zip(op->getResults(), option.results))
+    for (OpOperand &use : result.getUses())
+      seconds += axis.exchange(result, cut, chosen.lookup(use.getOwner()).operands[use.getOperandNumber()]);
+  return seconds;
+}
+
+namespace {
+
+/// What the operations send along one axis, and the next best thing that they could do.
+class AxisAccount {
+public:
+  AxisAccount(const AxisCuts &axis, const OptionMap &chosen) : axis(axis), chosen(chosen) {}
+
+  /// Bytes that a rank sends for the operation. A part that several operations want is sent for the first one.
+  double countSent(Operation *op);
+  void compare(Operation *op, Builder &b, NamedAttrList &list) const;
+
+private:
+  const AxisCuts &axis;
+  const OptionMap &chosen;
+  llvm::DenseSet<std::pair<Value, int>> had;
+};
+
+} // namespace
+
+double AxisAccount::countSent(Operation *op) {
+  const CutOption &option = chosen.find(op)->second;
+  double bytes = option.sentBytes;
+  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands)) {
+    auto result = dyn_cast<OpResult>(operand);
+    int from = result ? chosen.find(result.getOwner())->second.results[result.getResultNumber()] : whole;
+    if (from != whole && !isAnyPart(operand) && had.insert({operand, cut}).second)
+      bytes += axis.sentFor(operand, from, cut);
+  }
+  return bytes;
+}
+
+/// The chosen option beside the best one of the others, the one that cuts nothing included.
+void AxisAccount::compare(Operation *op, Builder &b, NamedAttrList &list) const {
+  const CutOption &now = chosen.find(op)->second;
+  CutOptions options = axis.listOptions(op);
+  const CutOption *best = nullptr;
+  double least = 0;
+  for (const CutOption &option : options.list)
+    if (option.operands != now.operands || option.results != now.results)
+      if (double cost = costAmong(axis, chosen, op, option) + axis.keptSeconds(op, option); !best || cost < least) {
+        best = &option;
+        least = cost;
+      }
+  if (!best)
+    return;
+  auto set = [&](StringRef name, const CutOption &option) {
+    list.set(name, b.getI64IntegerAttr(static_cast<int64_t>(costAmong(axis, chosen, op, option) * 1e9)));
+  };
+  list.set("other", b.getStringAttr(isUncut(*best) ? "none" : describeCut(op, *best)));
+  set("other_ns", *best);
+  set("ns", now);
+}
+
 //===- Refusals --------------------------------------------------------------===//
 
 namespace {
@@ -114,7 +184,6 @@ public:
   std::map<std::pair<bool, std::string>, Refusal> found;
 
 private:
-  double costOf(Operation *op, const CutOption &option) const;
   void refuse(Operation *op, const CutOptions &options, std::optional<unsigned> weight);
 
   const AxisCuts &axis;
@@ -123,33 +192,19 @@ private:
 
 } // namespace
 
-/// Seconds of an option among the options that other operations have.
-double AxisRefusals::costOf(Operation *op, const CutOption &option) const {
-  double seconds = option.seconds;
-  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands)) {
-    auto result = dyn_cast<OpResult>(operand);
-    if (result && !isAnyPart(operand))
-      seconds += axis.exchange(operand, chosen.lookup(result.getOwner()).results[result.getResultNumber()], cut);
-  }
-  for (auto [result, cut] : llvm::zip(op->getResults(), option.results))
-    for (OpOperand &use : result.getUses())
-      seconds += axis.exchange(result, cut, chosen.lookup(use.getOwner()).operands[use.getOperandNumber()]);
-  return seconds;
-}
-
 /// Notes why an operation is computed whole by all ranks, or why it reads this weight whole.
 void AxisRefusals::refuse(Operation *op, const CutOptions &options, std::optional<unsigned> weight) {
   const CutOption &now = chosen.find(op)->second;
-  double best = -1, own = costOf(op, now);
+  double best = -1, own = costAmong(axis, chosen, op, now);
   for (const CutOption &option : options.list)
     if (weight ? option.operands[*weight] != whole : !isUncut(option))
-      if (double seconds = costOf(op, option); best < 0 || seconds < best)
+      if (double seconds = costAmong(axis, chosen, op, option); best < 0 || seconds < best)
         best = seconds;
   llvm::SetVector<StringRef> reasons;
   for (const RefusedCut &refused : options.refused)
     if (!weight || refused.operands[*weight])
       reasons.insert(refused.reason);
-  std::string reason = best >= 0          ? "to cut it would take longer"
+  std::string reason = best >= 0          ? "cutting would take longer"
                        : !reasons.empty() ? llvm::join(reasons, "; ")
                        : weight           ? "it has no dimension that could be cut with the operation"
                                           : "an operation " + op->getName().getStringRef().str() + " cannot be cut";
@@ -198,25 +253,31 @@ static Attribute describe(Builder &b, bool ofWeights, StringRef reason, const Re
   return list.getDictionary(b.getContext());
 }
 
-/// What is done with an operation that some axis cuts; nothing for others.
-static Attribute describe(Builder &b, Operation *op, const ShardingChoice &choice, const Grid &grid) {
+/// What is done with an operation that gets values from other ranks or, if `listsAll`, that some axis cuts; nothing for others.
+static Attribute describe(Builder &b, Operation *op, const ShardingChoice &choice, const Grid &grid, MutableArrayRef<AxisAccount> accounts,
+                          bool listsAll) {
   SmallVector<std::string> texts;
-  for (auto [axis, options] : llvm::enumerate(choice.axes))
-    if (const CutOption &option = options.find(op)->second; !isUncut(option))
+  double sent = 0, weights = 0, kept = 0;
+  for (auto [axis, options] : llvm::enumerate(choice.axes)) {
+    sent += accounts[axis].countSent(op);
+    if (const CutOption &option = options.find(op)->second; !isUncut(option) && !isa<func::ReturnOp>(op))
       texts.push_back((grid.shape.size() > 1 ? "along axis " + std::to_string(axis) + " " : "") + describeCut(op, option));
-  if (texts.empty())
+  }
+  if (sent == 0 && (texts.empty() || !listsAll))
     return {};
-  double weights = 0, kept = 0;
   for (OpOperand &operand : op->getOpOperands())
     if (isConstantUse(operand)) {
       weights += estimateBytes(operand.get());
       kept += estimateBytes(operand.get()) * shareOf(choice.cuts.uses.find(&operand)->second, grid);
     }
   NamedAttrList list;
-  list.set("nodes", b.getStringAttr(nameNodes(op)));
-  list.set("cut", b.getStringAttr(llvm::join(texts, ", ")));
+  list.set("nodes", b.getStringAttr(isa<func::ReturnOp>(op) ? "outputs" : nameNodes(op)));
+  list.set("cut", b.getStringAttr(texts.empty() ? "none" : llvm::join(texts, ", ")));
+  list.set("sent", b.getI64IntegerAttr(static_cast<int64_t>(sent)));
   list.set("weights", b.getI64IntegerAttr(static_cast<int64_t>(weights)));
   list.set("kept", b.getI64IntegerAttr(static_cast<int64_t>(kept)));
+  if (grid.shape.size() == 1 && !texts.empty())
+    accounts.front().compare(op, b, list);
   return list.getDictionary(b.getContext());
 }
 
@@ -227,27 +288,38 @@ DictionaryAttr describeSharding(func::FuncOp function, const Grid &grid, const R
     if (choice.axes.front().contains(op))
       ops.push_back(op);
   });
-  SmallVector<Attribute> cuts, refused;
-  for (Operation *op : ops)
-    if (isWork(op, machine) && !isa<ScalarBody>(op))
-      if (Attribute cut = describe(b, op, choice, grid))
-        cuts.push_back(cut);
-  CutsSoFar before;
-  before.add(function, grid);
+  // Axes see what those before them have cut.
+  std::vector<CutsSoFar> before(choice.axes.size());
+  std::vector<AxisCuts> axes;
+  SmallVector<AxisAccount> accounts;
+  axes.reserve(choice.axes.size());
   for (auto [i, options] : llvm::enumerate(choice.axes)) {
-    AxisCuts axis(grid, i, machine, wishes, before);
-    AxisRefusals refusals(axis, options);
+    before[i].add(function, grid);
+    for (size_t earlier = 0; earlier < i; ++earlier)
+      before[i].take(choice.axes[earlier], earlier);
+    axes.emplace_back(grid, i, machine, wishes, before[i]);
+    accounts.emplace_back(axes.back(), options);
+  }
+  SmallVector<Attribute> cuts, refused;
+  int64_t sent = 0;
+  for (Operation *op : ops)
+    if (Attribute cut = describe(b, op, choice, grid, accounts, /*listsAll=*/isWork(op, machine) && !isa<ScalarBody>(op))) {
+      sent += cast<DictionaryAttr>(cut).getAs<IntegerAttr>("sent").getInt();
+      cuts.push_back(cut);
+    }
+  for (auto [i, options] : llvm::enumerate(choice.axes)) {
+    AxisRefusals refusals(axes[i], options);
     for (Operation *op : ops)
       refusals.look(op);
     for (auto &[key, refusal] : refusals.found)
       refused.push_back(describe(b, key.first, key.second, refusal, grid.shape.size() > 1 ? std::optional<unsigned>(i) : std::nullopt));
-    before.take(options, i);
   }
   NamedAttrList list;
   list.set("cuts", b.getArrayAttr(cuts));
   list.set("refused", b.getArrayAttr(refused));
   list.set("weights", b.getI64IntegerAttr(static_cast<int64_t>(choice.weights)));
   list.set("kept", b.getI64IntegerAttr(static_cast<int64_t>(choice.kept)));
+  list.set("sent", b.getI64IntegerAttr(sent));
   list.set("most_share", b.getF64FloatAttr(choice.mostShare));
   // The axes of a grid are chosen one after the other, so there is no estimate of the whole.
   if (grid.shape.size() == 1) {
