@@ -106,10 +106,11 @@ void LaunchRun::note(unsigned self, Value buffer, bool writes) {
 /// False for a launch that must stay where it is.
 bool LaunchRun::add(kernel::LaunchOp launch) {
   auto callee = symbols.lookup<func::FuncOp>(launch.getKernel());
-  if (!callee || launch.getEndsOnFault())
+  bool exchangesValues = exchanging.contains(launch.getKernel());
+  // A failed exchange ends the run, whatever else has run by then.
+  if (!callee || (launch.getEndsOnFault() && !exchangesValues))
     return false;
   unsigned self = launches.size();
-  bool exchangesValues = exchanging.contains(callee.getName());
   launches.push_back(launch);
   before.emplace_back();
   buffers.emplace_back();
@@ -117,7 +118,6 @@ bool LaunchRun::add(kernel::LaunchOp launch) {
     if (!isa<MemRefType>(operand.getType()))
       continue;
     bool isStatus = static_cast<bool>(callee.getArgAttr(i, kernel::statusAttrName));
-    // A failed exchange leaves a status, whatever other kernels report.
     if (isStatus && exchangesValues)
       continue;
     Value buffer = skipCasts(operand);
@@ -242,9 +242,8 @@ void LaunchRun::rewrite(const Schedule &schedule) {
   Block *block = launches.front()->getBlock();
   OpBuilder b(launches.front().getContext());
   auto place = [&](Operation *op) { end ? op->moveBefore(end) : op->moveBefore(block, block->end()); };
-  DenseMap<unsigned, size_t> started;
-  for (auto [position, entry] : llvm::enumerate(schedule)) {
-    auto [number, phase] = entry;
+  llvm::DenseSet<unsigned> started;
+  for (auto [number, phase] : schedule) {
     kernel::LaunchOp launch = launches[number];
     if (phase == Phase::Whole) {
       place(launch);
@@ -259,13 +258,19 @@ void LaunchRun::rewrite(const Schedule &schedule) {
     if (phase == Phase::Start) {
       copy.removeFlopsAttr();
       copy.removeBytesAttr();
-      started[number] = position;
+      started.insert(number);
     }
     place(copy);
   }
   for (unsigned number : exchanges)
     if (started.contains(number))
       launches[number]->erase();
+  // Where a status cell is allocated, it is cleared, and that place was another buffer's before.
+  for (Operation *op : prepares)
+    if (op->hasAttr(kernel::statusAttrName) && !op->use_empty()) {
+      auto users = llvm::map_to_vector(op->getUsers(), [&](Operation *user) { return block->findAncestorOpInBlock(*user); });
+      op->moveBefore(*llvm::min_element(users, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); }));
+    }
 }
 
 bool LaunchRun::overlap() {
@@ -284,7 +289,9 @@ bool LaunchRun::overlap() {
 //===- The pass --------------------------------------------------------------===//
 
 /// What computes the operands of launches, and may be computed earlier.
-static bool prepares(Operation &op) { return op.getNumRegions() == 0 && (isa<memref::AllocOp, memref::CastOp>(op) || isMemoryEffectFree(&op)); }
+static bool prepares(Operation &op) {
+  return op.getNumRegions() == 0 && !op.hasTrait<OpTrait::IsTerminator>() && (isa<memref::AllocOp>(op) || isMemoryEffectFree(&op));
+}
 
 static bool overlapExchanges(Block &block, SymbolTable &symbols, const llvm::StringSet<> &exchanging) {
   std::vector<LaunchRun> runs(1, LaunchRun(symbols, exchanging));
