@@ -21,11 +21,11 @@ func.func private @far(%in: memref<8xf32>, %out: memref<8xf32> {kernel.written},
 // CHECK: kernel.runtime_call "kiln::rank_start_all_gather"
 
 // CHECK-LABEL: kernel.entry @run
-// CHECK: kernel.launch @near(%[[X:.*]], %[[A:.*]]) tasks
+// CHECK: kernel.launch @near(%[[X:[a-z0-9_]*]], %[[A:[a-z0-9_]*]]) tasks
 // A status cell is cleared in place of its allocation, which other buffers may have had before.
 // CHECK-NEXT: memref.alloc() {kernel.status}
-// CHECK-NEXT: kernel.launch @gather_start(%[[A]], %[[ALL:.*]], %
-// CHECK-NEXT: kernel.launch @gather_start(%[[X]], %[[OTHER:.*]], %
+// CHECK-NEXT: kernel.launch @gather_start(%[[A]], %[[ALL:[a-z0-9_]*]], %
+// CHECK-NEXT: kernel.launch @gather_start(%[[X]], %[[OTHER:[a-z0-9_]*]], %
 // CHECK-NEXT: kernel.launch @near(%[[A]], %
 // CHECK-NEXT: kernel.launch @gather_wait(%[[A]], %[[ALL]], %
 // CHECK-NEXT: kernel.launch @far(%[[ALL]], %
