@@ -54,7 +54,9 @@ private:
   AffineExpr number(int64_t value) const { return b.getAffineConstantExpr(value); }
   Value slice(Value value, ArrayRef<AffineExpr> starts, ArrayRef<AffineExpr> sizes) const;
   Value sliceLast(Value value, int64_t start, int64_t size) const;
-  Value reshape(Value value, ArrayRef<AffineExpr> dims) const { return ReshapeOp::create(b, loc, makeTensorType(dims, getElementTypeOrSelf(value.getType())), value); }
+  Value reshape(Value value, ArrayRef<AffineExpr> dims) const {
+    return ReshapeOp::create(b, loc, makeTensorType(dims, getElementTypeOrSelf(value.getType())), value);
+  }
   Value broadcast(Value value, ArrayRef<AffineExpr> dims) const;
   Value join(ArrayRef<Value> values, unsigned dim) const;
   Value gather(Value own) const;
@@ -131,17 +133,17 @@ Value GateLoop::product(Value state, Value weights) const {
 }
 
 Scalar GateLoop::activate(unsigned which, const Scalar &x, bool clips) const {
-  auto names = layer.op->getAttrOfType<ArrayAttr>("activations");
-  auto clip = clips ? layer.op->getAttrOfType<FloatAttr>("clip") : FloatAttr();
+  FloatAttr clip = clips ? layer.clip : FloatAttr();
   double bound = clip ? clip.getValueAsDouble() : 0;
-  return applyActivation(*findRecurrentActivation(cast<StringAttr>(names[which]).getValue()), clip ? min(max(x, x.like(-bound)), x.like(bound)) : x);
+  Scalar clipped = clip ? min(max(x, x.like(-bound)), x.like(bound)) : x;
+  return applyActivation(*findRecurrentActivation(cast<StringAttr>(layer.activations[which]).getValue()), clipped);
 }
 
 //===- A step ----------------------------------------------------------------===//
 
 /// The time that a direction reads and writes in the step. One that runs in reverse comes to the rows of a shorter length when they begin.
 AffineExpr GateLoop::timeOf(int64_t direction) const {
-  bool isReverse = direction == 1 || layer.op->hasAttr("reverse");
+  bool isReverse = direction == 1 || layer.isReverse;
   return simplifyDim(isReverse ? steps - 1 - step : step);
 }
 
@@ -161,7 +163,8 @@ Value GateLoop::activeRows(int64_t columns) const {
   Type integer = b.getI64Type();
   SmallVector<Value> rows;
   DimExprs dims = {number(1), batch, number(columns)};
-  Scalar lengths = castTo(Scalar(b, loc, broadcast(reshape(values[Lengths], {number(1), batch, number(1)}), dims), getElementTypeOrSelf(values[Lengths].getType())), integer);
+  Value counts = broadcast(reshape(values[Lengths], {number(1), batch, number(1)}), dims);
+  Scalar lengths = castTo(Scalar(b, loc, counts, getElementTypeOrSelf(counts.getType())), integer);
   for (int64_t direction = 0; direction < directions; ++direction) {
     Value time = DimValuesOp::create(b, loc, RankedTensorType::get({}, integer), AffineMapAttr::get(makeSymbolMap({timeOf(direction)}, b.getContext())));
     Value times = broadcast(reshape(time, {number(1), number(1), number(1)}), dims);
@@ -180,7 +183,7 @@ Value GateLoop::stepLstm(Value gates, Value &cell) const {
     return x + scalar(broadcast(reshape(own, {number(directions), number(1), number(this->own)}), getDims(cell.getType()))) * state;
   };
   Scalar input = activate(0, withPeephole(gate(gates, In), 0, old));
-  Scalar forget = layer.op->hasAttr("input_forget") ? input.like(1.0) - input : activate(0, withPeephole(gate(gates, Forget), 2, old));
+  Scalar forget = layer.couplesInputForget ? input.like(1.0) - input : activate(0, withPeephole(gate(gates, Forget), 2, old));
   Scalar next = forget * old + input * activate(1, gate(gates, Candidate));
   Scalar output = activate(0, withPeephole(gate(gates, Out), 1, next));
   cell = next.value();
@@ -205,7 +208,7 @@ Value GateLoop::stepGru(Value gates, Value hidden, Value ownHidden) const {
   auto gateOf = [&](int64_t which) { return activate(0, gate(gates, which) + scalar(product(hidden, weightsOf(which)))); };
   Scalar update = gateOf(Update), reset = gateOf(Reset), old = scalar(ownHidden);
   Value last = weightsOf(Candidate);
-  Scalar candidate = layer.op->hasAttr("linear_before_reset") ? reset * biased(scalar(product(hidden, last)))
+  Scalar candidate = layer.exchanges == 1 ? reset * biased(scalar(product(hidden, last)))
                                                               : biased(scalar(product(gather((reset * old).value()), last)));
   Scalar fresh = activate(1, gate(gates, Candidate) + candidate);
   return ((update.like(1.0) - update) * fresh + update * old).value();
@@ -260,7 +263,7 @@ SmallVector<Value> GateLoop::build() {
   SmallVector<int64_t> axes(directions, 0), backwards;
   for (int64_t direction = 0; direction < directions; ++direction) {
     types.push_back(makeTensorType({steps, number(1), batch, number(units)}, element));
-    backwards.push_back(direction == 1 || layer.op->hasAttr("reverse"));
+    backwards.push_back(direction == 1 || layer.isReverse);
   }
   auto loop = LoopOp::create(b, loc, types, AffineMap::get(0, countSymbols(steps), steps), symbol, false, carried, used, axes, backwards);
   Block &block = loop.getBody().emplaceBlock();
@@ -272,7 +275,8 @@ SmallVector<Value> GateLoop::build() {
   return results;
 }
 
-SmallVector<Value> buildGateLoop(OpBuilder &builder, const GatedLayer &layer, ValueRange parts, const Grid &grid, unsigned axis, int64_t rank, int64_t &collectives) {
+SmallVector<Value> buildGateLoop(OpBuilder &builder, const GatedLayer &layer, ValueRange parts, const Grid &grid, unsigned axis, int64_t rank,
+                                 int64_t &collectives) {
   return GateLoop(builder, layer, parts, grid, axis, rank, collectives).build();
 }
 

@@ -181,7 +181,7 @@ bool Partition::partitionGates(Operation *op) {
 static void cutDirections(Operation *clone, const Cut &cut, const Grid &grid, int64_t rank) {
   for (auto [axis, dim] : llvm::enumerate(cut))
     if (dim == directionDim && grid.coordinate(rank, axis) == 1)
-      clone->setAttr("reverse", UnitAttr::get(clone->getContext()));
+      setReverse(clone);
 }
 
 void Partition::partition(Operation *op) {

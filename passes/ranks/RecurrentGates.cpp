@@ -3,6 +3,8 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 namespace kiln {
@@ -11,22 +13,28 @@ using namespace nn;
 
 std::optional<GatedLayer> matchGatedLayer(Operation *op) {
   SmallVector<LayerRole> roles = {Gates, Recurrence, Hidden};
-  auto finish = [&](LayerRole extra, bool hasExtra, Value lengths, unsigned gateCount, unsigned exchanges) {
+  auto finish = [&](auto layer, LayerRole extra, bool hasExtra, unsigned gateCount, unsigned exchanges) {
     if (hasExtra)
       roles.push_back(extra);
-    if (lengths)
+    if (layer.getLengths())
       roles.push_back(Lengths);
-    return GatedLayer{op, roles, gateCount, exchanges};
+    return GatedLayer{op, roles, gateCount, exchanges, layer.getActivationsAttr(), layer.getClipAttr(), layer.getReverse()};
   };
   if (auto lstm = dyn_cast<LstmOp>(op)) {
     roles.push_back(Cell);
-    return finish(Peephole, lstm.getPeephole() != Value(), lstm.getLengths(), 4, 1);
+    GatedLayer layer = finish(lstm, Peephole, lstm.getPeephole() != Value(), 4, 1);
+    layer.couplesInputForget = lstm.getInputForget();
+    return layer;
   }
   if (auto gru = dyn_cast<GruOp>(op))
-    return finish(RecurrenceBias, gru.getRecurrenceBias() != Value(), gru.getLengths(), 3, gru.getLinearBeforeReset() ? 1 : 2);
+    return finish(gru, RecurrenceBias, gru.getRecurrenceBias() != Value(), 3, gru.getLinearBeforeReset() ? 1 : 2);
   if (auto rnn = dyn_cast<RnnOp>(op))
-    return finish(Peephole, false, rnn.getLengths(), 1, 1);
+    return finish(rnn, Peephole, false, 1, 1);
   return std::nullopt;
+}
+
+void setReverse(Operation *layer) {
+  llvm::TypeSwitch<Operation *>(layer).Case<LstmOp, GruOp, RnnOp>([](auto op) { op.setReverse(true); });
 }
 
 //===- Where columns come from -----------------------------------------------===//

@@ -28,6 +28,10 @@ struct GatedLayer {
   unsigned gateCount;
   /// How often ranks exchange states in a step: a reset gate that comes before the product needs the other units, too.
   unsigned exchanges;
+  mlir::ArrayAttr activations = {};
+  /// Null without one.
+  mlir::FloatAttr clip = {};
+  bool isReverse = false, couplesInputForget = false;
 
   mlir::RankedTensorType getRecurrence() const { return mlir::cast<mlir::RankedTensorType>(op->getOperand(Recurrence).getType()); }
   int64_t countDirections() const { return getRecurrence().getDimSize(0); }
@@ -35,6 +39,9 @@ struct GatedLayer {
 };
 
 std::optional<GatedLayer> matchGatedLayer(mlir::Operation *op);
+
+/// Makes a layer of one direction run in reverse.
+void setReverse(mlir::Operation *layer);
 
 /// The dimension of the recurrent weights that is cut for units, and for directions.
 inline constexpr int unitDim = 2, directionDim = 0;
@@ -47,8 +54,8 @@ void orderGates(const GatedLayer &layer, int64_t parts);
 
 /// The loop of one rank for a layer, whose operands it has as `parts`. Returns the results of the layer: all states and the last hidden state whole,
 /// and the cells of the rank's units.
-llvm::SmallVector<mlir::Value> buildGateLoop(mlir::OpBuilder &builder, const GatedLayer &layer, mlir::ValueRange parts, const Grid &grid, unsigned axis, int64_t rank,
-                                             int64_t &collectives);
+llvm::SmallVector<mlir::Value> buildGateLoop(mlir::OpBuilder &builder, const GatedLayer &layer, mlir::ValueRange parts, const Grid &grid, unsigned axis,
+                                             int64_t rank, int64_t &collectives);
 
 } // namespace kiln
 
