@@ -4,6 +4,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/ModelAttributeNames.h"
 #include "dialects/nn/Rounding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/target/composites/CompositeForms.h"
@@ -206,7 +207,7 @@ MemoryUse describeMemory(const TargetModule &target) {
     auto value = (*target.module)->getAttrOfType<IntegerAttr>(name);
     return value ? value.getInt() : -1;
   };
-  return {take(nn::transposesAttrName), take(kernel::workspaceBytesAttrName), take(kernel::workspaceLowerBoundAttrName)};
+  return {take(nn::transposesAttrName), take(kernel::workspaceBytesAttrName), take(kernel::workspaceLowerBoundAttrName), take(nn::sliceCopiesAttrName)};
 }
 
 MemoryUse describeMemory(const Compilation &compilation) {
@@ -216,6 +217,7 @@ MemoryUse describeMemory(const Compilation &compilation) {
     use.layoutConversions = std::max(use.layoutConversions, own.layoutConversions);
     use.workspaceBytes = std::max(use.workspaceBytes, own.workspaceBytes);
     use.workspaceLowerBound = std::max(use.workspaceLowerBound, own.workspaceLowerBound);
+    use.sliceCopies = std::max(use.sliceCopies, own.sliceCopies);
   }
   return use;
 }
@@ -329,6 +331,8 @@ void printDecisions(const Compilation &compilation) {
   MemoryUse use = describeMemory(compilation);
   if (use.layoutConversions >= 0)
     llvm::errs() << "layout conversions: " << use.layoutConversions << "\n";
+  if (use.sliceCopies >= 0)
+    llvm::errs() << "copies that put slices for other ranks in order: " << use.sliceCopies << "\n";
   if (use.workspaceBytes >= 0)
     llvm::errs() << "workspace: " << use.workspaceBytes << " bytes, " << use.workspaceLowerBound << " alive at the same time\n";
 }

@@ -59,6 +59,8 @@ struct MemoryUse {
   int64_t layoutConversions = -1;
   /// The size of the arena, and its lower bound: the largest number of bytes that are alive at the same time.
   int64_t workspaceBytes = -1, workspaceLowerBound = -1;
+  /// Copies that only put slices of an exchange in order. Models that are not sharded have none.
+  int64_t sliceCopies = -1;
 };
 MemoryUse describeMemory(const Compilation &compilation);
 MemoryUse describeMemory(const TargetModule &target);

@@ -1,6 +1,7 @@
 //===- Stages.cpp - The stages of a compile, in one table ------------------===//
 #include "compiler/pipeline/Stages.h"
 #include "passes/Passes.h"
+#include "passes/kernel/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -99,6 +100,8 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createDeduplicateKernels());
   if (options.smallest)
     passes.addPass(createOrderLaunches());
+  else if (!options.plain)
+    passes.addPass(createOverlapExchanges());
   passes.addPass(createPlanMemory({options.mostWorkspace}));
   passes.addPass(createSplitEntry());
   passes.addPass(createVerifyKernel());
@@ -114,6 +117,7 @@ ArrayRef<Stage> getStages() { return stages; }
 
 void registerStagePipelines() {
   registerKilnPasses();
+  registerKilnKernelPasses();
   for (const Stage &stage : getStages())
     PassPipelineRegistration<>("kiln-" + stage.name.str(), stage.promise, [&stage](OpPassManager &passes) { stage.build(passes, {}); });
 }

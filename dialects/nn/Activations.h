@@ -8,6 +8,8 @@
 
 namespace kiln::nn {
 
+class Scalar;
+
 /// An activation that nn.rnn, nn.lstm and nn.gru know by its ONNX name, and the numbers that it takes.
 struct RecurrentActivation {
   llvm::StringLiteral name;
@@ -37,6 +39,9 @@ inline std::optional<RecurrentActivation> findRecurrentActivation(llvm::StringRe
   bool isBroken = alpha.getAsDouble(activation.alpha) || (activation.numbers == 2) == beta.empty() || (!beta.empty() && beta.getAsDouble(activation.beta));
   return isBroken || activation.numbers == 0 ? std::nullopt : std::optional(activation);
 }
+
+/// Its formula.
+Scalar applyActivation(const RecurrentActivation &activation, const Scalar &x);
 
 } // namespace kiln::nn
 

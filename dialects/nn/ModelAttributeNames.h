@@ -1,6 +1,6 @@
-//===- ModelAttributeNames.h - What a module remembers of its ONNX file -----===//
+//===- ModelAttributeNames.h - What a module remembers for people ------------===//
 //
-// More names of AttributeNames.h: attributes of the module that no pass computes with, but that people are told.
+// More names of AttributeNames.h: attributes of the module that no pass computes with, but that people are told, such as those of its ONNX file.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_NN_MODELATTRIBUTENAMES_H
@@ -14,6 +14,10 @@ namespace kiln::nn {
 inline constexpr llvm::StringLiteral constraintNodesAttrName = "nn.constraint_nodes";
 /// The keys and values of the file's metadata_props, in turn.
 inline constexpr llvm::StringLiteral metadataAttrName = "nn.metadata";
+/// How a model was cut for its ranks, and what was not (passes/ranks/DescribeSharding.h).
+inline constexpr llvm::StringLiteral shardingAttrName = "nn.sharding";
+/// How many copies put slices of an exchange of ranks in order, beside the transposes that change layouts.
+inline constexpr llvm::StringLiteral sliceCopiesAttrName = "nn.slice_copies";
 
 } // namespace kiln::nn
 

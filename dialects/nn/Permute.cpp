@@ -224,6 +224,28 @@ static FailureOr<SmallVector<int64_t>> blockPlaces(ArrayRef<Group> groups, Small
   return places;
 }
 
+/// Places for groups whose members are no neighbours: that of the first or of the last one that is not of size one. A smaller transpose brings the other ones
+/// there.
+static SmallVector<int64_t> gatherPlaces(ArrayRef<Group> groups, ArrayRef<AffineExpr> dims, ArrayRef<int64_t> place, bool first) {
+  SmallVector<int64_t> places;
+  for (const Group &group : groups) {
+    std::optional<int64_t> at;
+    for (int64_t member : group.from)
+      if (!isUnit(dims[member]))
+        at = !at ? place[member] : first ? std::min(*at, place[member]) : std::max(*at, place[member]);
+    places.push_back(at.value_or(place[group.from.front()]));
+  }
+  return places;
+}
+
+/// The transpose behind the reshape when the groups are in the order of these places.
+static SmallVector<int64_t> outerTranspose(ArrayRef<Group> groups, ArrayRef<int64_t> places) {
+  SmallVector<int64_t> placed;
+  for (const Group &group : orderGroups(groups, places))
+    placed.append(group.to);
+  return invertPermutationVector(placed);
+}
+
 FailureOr<Value> kiln::nn::sinkTransposeThroughReshape(OpBuilder &builder, ReshapeOp reshape, TransposeOp inner) {
   DimExprs from = getDims(inner.getType()), to = getDims(reshape.getType());
   ArrayRef<int64_t> permutation = inner.getPermutation();
@@ -232,32 +254,25 @@ FailureOr<Value> kiln::nn::sinkTransposeThroughReshape(OpBuilder &builder, Resha
     return failure();
   auto places = blockPlaces(*groups, &Group::from, from, permutation);
   bool gathers = failed(places);
-  if (gathers) {
-    // The first non-unit member says where the group goes; a smaller transpose brings the other ones there.
-    places = SmallVector<int64_t>();
-    for (const Group &group : *groups) {
-      auto *first = llvm::find_if(group.from, [&](int64_t member) { return !isUnit(from[member]); });
-      int64_t at = permutation[first == group.from.end() ? group.from.front() : *first];
-      for (int64_t member : group.from)
-        at = isUnit(from[member]) ? at : std::min(at, permutation[member]);
-      places->push_back(at);
-    }
-  }
+  // Two transposes for one pay when the outer one is a layout's, which will meet its opposite.
+  // An identity would leave the reshape of a transpose that was there before.
+  auto pays = [&](bool first) {
+    places = gatherPlaces(*groups, from, permutation, first);
+    SmallVector<int64_t> outer = outerTranspose(*groups, *places);
+    return !isIdentityPermutation(outer) && outer == toChannelsFirst(outer.size());
+  };
+  if (gathers && !pays(true) && !pays(false))
+    return failure();
   SmallVector<int64_t> placed, gathered;
   for (const Group &group : orderGroups(*groups, *places)) {
     placed.append(group.to);
     for (int64_t member : group.from)
       gathered.push_back(permutation[member]);
   }
-  SmallVector<int64_t> outer = invertPermutationVector(placed);
-  // Two transposes for one pay when the outer one is a layout's, which will meet its opposite.
-  // An identity would leave the reshape of a transpose that was there before.
-  if (gathers && (isIdentityPermutation(outer) || outer != toChannelsFirst(outer.size())))
-    return failure();
   Value source = gathers ? makeTranspose(builder, inner.getLoc(), inner.getInput(), gathered) : inner.getInput();
   DimExprs dims = applyPermutation(ArrayRef<AffineExpr>(to), placed);
   Value reshaped = ReshapeOp::create(builder, reshape.getLoc(), makeTensorType(dims, reshape.getType().getElementType()), source);
-  return makeTranspose(builder, inner.getLoc(), reshaped, outer);
+  return makeTranspose(builder, inner.getLoc(), reshaped, invertPermutationVector(placed));
 }
 
 FailureOr<Value> kiln::nn::hoistTransposeThroughReshape(OpBuilder &builder, TransposeOp outer, ReshapeOp reshape) {

@@ -112,10 +112,13 @@ ArrayAttr ShiftOp::getLiterals() { return listLiterals(*this, {static_cast<int64
 //===- Order -----------------------------------------------------------------===//
 
 std::optional<int64_t> nn::getCollectiveNumber(Operation *op) {
-  if (auto group = dyn_cast<GroupOp>(op))
-    for (Operation &member : group.getBody().front())
-      if (isCollective(&member))
-        op = &member;
+  if (isa<GroupOp, LoopOp>(op))
+    op->walk([&](Operation *member) {
+      if (!isCollective(member))
+        return WalkResult::advance();
+      op = member;
+      return WalkResult::interrupt();
+    });
   if (!isCollective(op))
     return std::nullopt;
   return visitCollective(op, [](auto collective) { return static_cast<int64_t>(collective.getNumber()); });

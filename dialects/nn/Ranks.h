@@ -16,7 +16,7 @@ inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllReduceOp, Re
 /// The ranks that take part in a collective.
 llvm::ArrayRef<int32_t> getCollectiveRanks(mlir::Operation *op);
 
-/// The place of a collective, or of a group of one, among those of the model; nothing for other operations.
+/// The place of a collective, of a group of one, or of the first one in the body of a loop, among those of the model; nothing for other operations.
 std::optional<int64_t> getCollectiveNumber(mlir::Operation *op);
 
 /// Puts collectives in the order of their numbers, and other operations where they need the fewest moves. They must be in an order that allows it.

@@ -5,7 +5,6 @@
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/SymbolBounds.h"
 
-#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -32,7 +31,7 @@ double RankMachine::allGather(double bytes, int64_t ranks) const { return latenc
 double RankMachine::reduceScatter(double bytes, int64_t ranks) const { return latency + bytes * (ranks - 1) / ranks / networkBytesPerSecond; }
 double RankMachine::allToAll(double bytes, int64_t ranks) const { return latency + bytes * (ranks - 1) / (ranks * ranks) / networkBytesPerSecond; }
 
-static double estimateSize(AffineExpr dim, ModuleOp module) {
+double estimateSize(AffineExpr dim, ModuleOp module) {
   if (auto size = getConstantDim(dim))
     return static_cast<double>(*size);
   SmallVector<AffineExpr> sizes;
@@ -66,14 +65,23 @@ static double estimateDepth(Operation *op) {
       .Case([&](ConvOp conv) { return perChannel(conv.getWeight(), 0); })
       .Case([&](ConvTransposeOp conv) { return perChannel(conv.getWeight(), 1); })
       .Case([&](AttentionOp attention) { return 2 * estimateSize(getDims(attention.getKey().getType()).end()[-2], module); })
+      .Case<LstmOp, GruOp, RnnOp>([&](auto layer) { return estimateSize(getDims(layer.getRecurrence().getType()).back(), module); })
       .Default([](Operation *) { return 2.0; });
+}
+
+/// Bytes of recurrent weights, which each step reads again if caches do not hold them.
+static double estimateRepeats(Operation *op) {
+  constexpr double cacheBytes = 1 << 20;
+  if (!isa<LstmOp, GruOp, RnnOp>(op) || estimateBytes(op->getOperand(1)) < cacheBytes)
+    return 0;
+  return estimateBytes(op->getOperand(1)) * (estimateSize(getDim(op->getOperand(0).getType(), 0), op->getParentOfType<ModuleOp>()) - 1);
 }
 
 double estimateSeconds(Operation *op, const RankMachine &machine) {
   // Views and constants are parts of kernels, or nothing.
   if (isa<ReshapeOp, ConstantOp, SplatOp, IndexMap, IotaOp, DimValuesOp>(op))
     return 0;
-  double flops = 0, bytes = 0;
+  double flops = 0, bytes = estimateRepeats(op);
   for (Value result : op->getResults()) {
     flops += 2 * estimateDepth(op) * estimateElements(result);
     bytes += estimateBytes(result);

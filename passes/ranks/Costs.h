@@ -3,7 +3,7 @@
 #define KILN_PASSES_RANKS_COSTS_H
 
 #include "dialects/kernel/Kernel.h"
-#include "mlir/IR/Operation.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace kiln {
 
@@ -31,6 +31,9 @@ struct RankMachine {
 /// Bytes of a tensor. A dimension that only run time knows counts as `typicalSize`, or what its bounds allow.
 inline constexpr int64_t typicalSize = 128;
 double estimateBytes(mlir::Value value);
+
+/// A dimension or a number of steps, likewise.
+double estimateSize(mlir::AffineExpr size, mlir::ModuleOp module);
 
 /// Seconds of an nn operation on one rank.
 double estimateSeconds(mlir::Operation *op, const RankMachine &machine);

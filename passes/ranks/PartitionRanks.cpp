@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/ranks/Layouts.h"
+#include "passes/ranks/RecurrentGates.h"
 #include "passes/ranks/Resharding.h"
 #include "passes/ranks/ShardLoops.h"
 #include "passes/ranks/SliceConstant.h"
@@ -37,6 +38,8 @@ private:
   void partitionShard(shard::ShardOp op);
   Value change(shard::ShardOp source, const Cut &wanted);
   void partition(Operation *op);
+  void partitionBody(Block &block);
+  bool partitionGates(Operation *op);
   Value partitionConstant(ConstantOp op, const Cut &cut);
   Value scale(Value value, double factor);
   /// The axes along which images are cut into strips, and how.
@@ -157,8 +160,34 @@ Value Partition::partitionConstant(ConstantOp op, const Cut &cut) {
   return ConstantOp::create(builder, op.getLoc(), value);
 }
 
+/// Makes the loop of a recurrent layer that is cut by units. Whether it is.
+bool Partition::partitionGates(Operation *op) {
+  std::optional<GatedLayer> layer = matchGatedLayer(op);
+  if (!layer)
+    return false;
+  Cut cut = cutOfUse(op->getOpOperand(Recurrence));
+  auto axis = llvm::find(cut, unitDim);
+  if (axis == cut.end())
+    return false;
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(parts.lookup(operand));
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), buildGateLoop(builder, *layer, operands, grid, axis - cut.begin(), rank, collectives)))
+    parts.map(result, value);
+  return true;
+}
+
+/// The second of two directions alone runs in reverse.
+static void cutDirections(Operation *clone, const Cut &cut, const Grid &grid, int64_t rank) {
+  for (auto [axis, dim] : llvm::enumerate(cut))
+    if (dim == directionDim && grid.coordinate(rank, axis) == 1)
+      setReverse(clone);
+}
+
 void Partition::partition(Operation *op) {
   builder.setInsertionPoint(op);
+  if (partitionGates(op))
+    return;
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     parts.map(constant.getResult(), constant.getResult());
     return;
@@ -169,6 +198,10 @@ void Partition::partition(Operation *op) {
   for (auto &[axis, cut] : strips)
     operands.map(op->getOperand(0), addNeighbours(builder, op->getLoc(), operands.lookup(op->getOperand(0)), cut, grid, axis, rank, collectives));
   Operation *clone = builder.clone(*op, operands);
+  if (auto loop = dyn_cast<LoopOp>(clone))
+    partitionBody(loop.getBody().front());
+  if (matchGatedLayer(op))
+    cutDirections(clone, cutOfUse(op->getOpOperand(Recurrence)), grid, rank);
   for (auto &[axis, cut] : strips)
     cutPadding(clone, cut, grid.shape[axis], grid.coordinate(rank, axis));
   for (auto [result, made] : llvm::zip(op->getResults(), clone->getResults())) {
@@ -193,14 +226,15 @@ void Partition::partition(Operation *op) {
   }
 }
 
-void Partition::run() {
-  Block &block = function.front();
+/// Replaces the operations of a block.
+void Partition::partitionBody(Block &block) {
+  OpBuilder::InsertionGuard guard(builder);
   SmallVector<Operation *> before;
   for (Operation &op : block)
     before.push_back(&op);
-  SmallVector<Type> inputs;
+  SmallVector<Type> types;
   for (BlockArgument argument : block.getArguments()) {
-    inputs.push_back(typeOfPart(cast<RankedTensorType>(argument.getType()), cutOfResult(argument), grid));
+    types.push_back(typeOfPart(cast<RankedTensorType>(argument.getType()), cutOfResult(argument), grid));
     parts.map(argument, argument);
   }
   for (Operation *op : before) {
@@ -213,10 +247,14 @@ void Partition::run() {
   // What was there before goes, the last first.
   for (Operation *op : llvm::reverse(before))
     op->erase();
-  for (auto [argument, type] : llvm::zip(block.getArguments(), inputs))
+  for (auto [argument, type] : llvm::zip(block.getArguments(), types))
     argument.setType(type);
-  SmallVector<Type> results(block.getTerminator()->getOperandTypes());
-  function.setType(FunctionType::get(function.getContext(), inputs, results));
+}
+
+void Partition::run() {
+  Block &block = function.front();
+  partitionBody(block);
+  function.setType(FunctionType::get(function.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
 }
 
 void PartitionRanks::runOnOperation() {

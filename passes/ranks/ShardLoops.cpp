@@ -2,6 +2,7 @@
 #include "passes/ranks/ShardLoops.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/Dims.h"
+#include "passes/ranks/RecurrentGates.h"
 
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Shard/Interfaces/ShardingInterface.h"
@@ -268,6 +269,34 @@ static void describeBatchNorm(BatchNormOp op, Loops &loops) {
   loops.map(all);
 }
 
+/// Recurrent layers by rows of the batch, and two directions by themselves: their columns lie one behind the other. RecurrentGates.h has the cut by units.
+static void describeGatedLayer(const GatedLayer &layer, Loops &loops) {
+  AffineExpr batch = loops.parallel(), direction = layer.countDirections() > 1 ? loops.parallel() : loops.whole(), none = loops.whole();
+  for (LayerRole role : layer.roles) {
+    if (role == Gates)
+      loops.map({none, batch, direction});
+    else if (role == Lengths)
+      loops.map({batch});
+    else if (role == Hidden || role == Cell)
+      loops.map({direction, batch, none});
+    else if (role == Recurrence)
+      loops.map({direction, none, none});
+    else
+      loops.map({direction, none});
+  }
+  loops.map({none, direction, batch, none});
+  for (unsigned i = 1; i < layer.op->getNumResults(); ++i)
+    loops.map({direction, batch, none});
+}
+
+/// A branch's values are cut with the result; every rank takes the same branch.
+static void describeChoose(ChooseOp op, Loops &loops) {
+  SmallVector<AffineExpr> all = loops.parallels(rankOf(op.getResult()));
+  loops.map(loops.wholes(rankOf(op.getCondition())));
+  for (int i = 0; i < 3; ++i)
+    loops.map(all);
+}
+
 /// The dimensions of the result but one.
 static void describeMade(Operation *op, std::optional<size_t> axis, Loops &loops) {
   SmallVector<AffineExpr> all = loops.parallels(rankOf(op->getResult(0)));
@@ -291,7 +320,10 @@ static void describeLoops(Operation *op, Loops &loops) {
     return hasOneShape(op) ? describeElementwise(op, loops) : void();
   if (auto view = dyn_cast<IndexMap>(op))
     return view.getIndexMap() ? describeView(op, view.getIndexMap(), loops) : void();
+  if (auto layer = matchGatedLayer(op))
+    return describeGatedLayer(*layer, loops);
   llvm::TypeSwitch<Operation *>(op)
+      .Case([&](ChooseOp choose) { describeChoose(choose, loops); })
       .Case<ConstantOp, SplatOp>([&](auto) { describeMade(op, std::nullopt, loops); })
       .Case([&](IotaOp iota) { describeMade(op, iota.getAxis(), loops); })
       .Case([&](MatmulOp product) { describeMatmul(product, loops); })

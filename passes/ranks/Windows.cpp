@@ -16,7 +16,22 @@ static int64_t windowSize(Operation *op, unsigned spatial) {
   return cast<RankedTensorType>(op->getOperand(1).getType()).getDimSize(spatial + 2);
 }
 
+/// A transposed convolution whose windows do not overlap: each row makes rows of its own.
+static std::optional<WindowCut> findSpreadCut(ConvTransposeOp op, unsigned dim, int64_t size, int64_t resultSize, int64_t parts) {
+  unsigned rank = op.getType().getRank(), first = op.getLayout() == Layout::ChannelsFirst ? 2 : 1;
+  if (dim < first || dim >= first + rank - 2 || size <= 0 || size % parts != 0)
+    return std::nullopt;
+  unsigned spatial = dim - first;
+  int64_t window = windowSize(op, spatial), stride = op.getStrides()[spatial];
+  bool isApart = !ShapedType::isDynamic(window) && (window - 1) * op.getDilations()[spatial] < stride && resultSize == size * stride;
+  if (!isApart || op.getPads()[spatial] != 0 || op.getPads()[rank - 2 + spatial] > 0)
+    return std::nullopt;
+  return WindowCut{dim, spatial, 0, 0};
+}
+
 std::optional<WindowCut> findWindowCut(Operation *op, unsigned dim, int64_t size, int64_t resultSize, int64_t parts) {
+  if (auto spread = dyn_cast<ConvTransposeOp>(op))
+    return findSpreadCut(spread, dim, size, resultSize, parts);
   auto windowed = dyn_cast<Windowed>(op);
   if (!windowed || !isa<ConvOp, MaxPoolOp, AvgPoolOp>(op))
     return std::nullopt;

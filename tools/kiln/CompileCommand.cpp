@@ -5,6 +5,7 @@
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ImageFlags.h"
 #include "compiler/Decisions.h"
+#include "compiler/ShardingReport.h"
 #include "compiler/Sbom.h"
 #include "compiler/files/Printable.h"
 #include "tools/kiln/OutputFiles.h"
@@ -151,14 +152,17 @@ static Expected<std::string> makeRule(const Compilation &compilation, const Comp
 /// What a summary says of one model.
 static json::Object summarizeModel(const Compilation &model) {
   MemoryUse use = describeMemory(model);
-  return json::Object{{"name", model.name},
-                      {"target", model.target},
-                      {"layout_conversions", use.layoutConversions},
-                      {"workspace_bytes", use.workspaceBytes},
-                      {"workspace_lower_bound", use.workspaceLowerBound},
-                      {"composites", compositesToJson(model)},
-                      {"plain_loops", fallbacksToJson(findLoopFallbacks(model))},
-                      {"kernels", decisionsToJson(collectDecisions(model))}};
+  json::Object whole{{"name", model.name},
+                     {"target", model.target},
+                     {"layout_conversions", use.layoutConversions},
+                     {"workspace_bytes", use.workspaceBytes},
+                     {"workspace_lower_bound", use.workspaceLowerBound},
+                     {"composites", compositesToJson(model)},
+                     {"plain_loops", fallbacksToJson(findLoopFallbacks(model))},
+                     {"kernels", decisionsToJson(collectDecisions(model))}};
+  if (std::optional<json::Object> sharding = shardingToJson(model))
+    whole["sharding"] = std::move(*sharding);
+  return whole;
 }
 
 static void printSummary(const Compilation &compilation, const CompileOptions &options, ArrayRef<OutputFile> files, double seconds) {
@@ -288,10 +292,12 @@ static bool explainModels(const Compilation &compilation, const CompileOptions &
       continue;
     if (!whose.empty())
       printLine(errs(), isStage ? model->name : "graph " + graphs[i].name);
-    if (why.empty())
+    if (why.empty()) {
+      printSharding(*model);
       printDecisions(*model);
-    else
+    } else {
       isExplained |= printDecisionsFor(*model, graphs.empty() ? why : graphs[i].options.explainNode);
+    }
   }
   return isExplained;
 }

@@ -572,9 +572,9 @@ void Grouping::run() {
   llvm::DenseSet<Value> wanted = wantedValues();
   for (unsigned group = 0; group < groups.size(); ++group)
     materialize(group, wanted);
-  // Grouped operations have no users left; generators and views that were computed on load go with them.
+  // Grouped operations have no users left; generators and views that were computed on load go with them. Loops with collectives stay: other ranks wait.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (!op.hasTrait<OpTrait::IsTerminator>() && !isa<GroupOp>(op) && op.use_empty())
+    if (!op.hasTrait<OpTrait::IsTerminator>() && !isa<GroupOp>(op) && op.use_empty() && !(isa<LoopOp>(op) && getCollectiveNumber(&op)))
       op.erase();
 }
 

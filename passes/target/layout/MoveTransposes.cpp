@@ -15,6 +15,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Permute.h"
+#include "dialects/nn/Ranks.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -127,6 +128,46 @@ static bool sinkThroughReshape(OpBuilder &builder, ReshapeOp reshape) {
   return true;
 }
 
+/// The places of a permutation's other dimensions among themselves.
+static SmallVector<int64_t> dropFirst(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> rest(permutation.drop_front());
+  for (int64_t &place : rest)
+    place -= place > permutation.front();
+  return rest;
+}
+
+/// A dimension for the ranks, which stays the first one.
+static SmallVector<int64_t> behindRanks(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> all = {0};
+  for (int64_t place : permutation)
+    all.push_back(place + 1);
+  return all;
+}
+
+/// all_gather(transpose(x)) -> transpose(all_gather(x)), and likewise for what else ranks exchange: a slice is sent in whatever order its elements are.
+static bool sinkThroughCollective(OpBuilder &builder, Operation *op) {
+  auto transpose = op->getOperand(0).getDefiningOp<TransposeOp>();
+  if (!transpose)
+    return false;
+  bool hasSlices = isa<ReduceScatterOp, AllToAllOp>(op);
+  SmallVector<int64_t> moved(transpose.getPermutation()), first = llvm::to_vector(llvm::seq<int64_t>(0, moved.size()));
+  if (hasSlices) {
+    std::rotate(first.begin(), first.begin() + moved.front(), first.begin() + moved.front() + 1);
+    moved = dropFirst(moved);
+  }
+  if (moved.size() < 3 || moved != toChannelsFirst(moved.size()))
+    return false;
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<int64_t> after = static_cast<size_t>(result.getRank()) > moved.size() ? behindRanks(moved) : moved;
+  Operation *sunk = builder.clone(*op);
+  sunk->setOperand(0, makeTranspose(builder, transpose.getLoc(), transpose.getInput(), first));
+  sunk->getResult(0).setType(permuteType(result, invertPermutationVector(after)));
+  sunk->moveBefore(&*builder.getInsertionPoint());
+  op->getResult(0).replaceAllUsesWith(makeTranspose(builder, transpose.getLoc(), sunk->getResult(0), after));
+  op->erase();
+  return true;
+}
+
 /// The only user of a result, if it is a transpose.
 static TransposeOp onlyTransposed(Operation *op) {
   return op->getNumResults() == 1 && op->hasOneUse() ? dyn_cast<TransposeOp>(*op->user_begin()) : TransposeOp();
@@ -169,6 +210,10 @@ void kiln::sinkTransposes(Block &block) {
   OpBuilder builder(block.getParent()->getContext());
   for (Operation &op : llvm::make_early_inc_range(block)) {
     builder.setInsertionPoint(&op);
+    if (isCollective(&op)) {
+      sinkThroughCollective(builder, &op);
+      continue;
+    }
     if (auto transpose = dyn_cast<TransposeOp>(op)) {
       Value pushed = pushIntoSource(builder, transpose);
       if (pushed != transpose.getResult())

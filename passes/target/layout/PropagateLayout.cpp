@@ -14,7 +14,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/ModelAttributeNames.h"
 #include "dialects/nn/Permute.h"
+#include "dialects/nn/Ranks.h"
 #include "passes/Passes.h"
 #include "passes/target/layout/MoveTransposes.h"
 
@@ -111,13 +113,29 @@ static void propagateLayout(ModuleOp module) {
   simplifyMovement(module);
 }
 
+/// Whether a transpose puts the slices that ranks exchange in order, at once or in another shape.
+static bool arrangesSlices(TransposeOp op) {
+  Value from = op.getInput();
+  while (auto reshape = from.getDefiningOp<ReshapeOp>())
+    from = reshape.getInput();
+  if (from.getDefiningOp() && isCollective(from.getDefiningOp()))
+    return true;
+  return llvm::any_of(op->getUsers(), [](Operation *user) { return isCollective(user); });
+}
+
 namespace {
 struct PropagateLayoutPass : kiln::impl::PropagateLayoutBase<PropagateLayoutPass> {
   void runOnOperation() override {
     propagateLayout(getOperation());
-    int64_t count = 0;
-    getOperation().walk([&](TransposeOp op) { count += movesData(op.getInput(), op.getPermutation()); });
-    getOperation()->setAttr(transposesAttrName, Builder(&getContext()).getI64IntegerAttr(count));
+    int64_t conversions = 0, slices = 0;
+    getOperation().walk([&](TransposeOp op) {
+      if (movesData(op.getInput(), op.getPermutation()))
+        ++(arrangesSlices(op) ? slices : conversions);
+    });
+    Builder builder(&getContext());
+    getOperation()->setAttr(transposesAttrName, builder.getI64IntegerAttr(conversions));
+    if (slices > 0)
+      getOperation()->setAttr(sliceCopiesAttrName, builder.getI64IntegerAttr(slices));
   }
 };
 } // namespace

@@ -13,60 +13,105 @@ static inline const kiln_communicator *rank_communicator(const int8_t *caller) {
   return context && KILN_HAS_FIELD(kiln_context, context, communicator) ? context->communicator : nullptr;
 }
 
-// Calls `exchange` with the communicator and the ranks that take part; without a communicator the run ends.
-template <typename Exchange>
-static inline void rank_call(int32_t *status, const int8_t *caller, const int32_t *ranks, int64_t num_ranks, int64_t index, Exchange exchange) {
+// Whether the communicator has calls in two halves.
+static inline bool rank_has_halves(const kiln_communicator &all) { return KILN_HAS_FIELD(kiln_communicator, &all, wait) && all.start && all.wait; }
+
+static inline kiln_status rank_run_whole(const kiln_communicator &all, const kiln_exchange &what) {
+  switch (what.kind) {
+  case KILN_EXCHANGE_ALL_REDUCE:
+    return all.all_reduce(all.user, what.group, what.taken, what.count, what.element_type, what.reduction);
+  case KILN_EXCHANGE_ALL_GATHER:
+    return all.all_gather(all.user, what.group, what.given, what.taken, what.count);
+  case KILN_EXCHANGE_REDUCE_SCATTER:
+    return all.reduce_scatter(all.user, what.group, what.given, what.taken, what.count, what.element_type, what.reduction);
+  case KILN_EXCHANGE_ALL_TO_ALL:
+    return all.all_to_all(all.user, what.group, what.given, what.taken, what.count);
+  default:
+    return all.exchange(all.user, what.to, what.given, what.count, what.from, what.taken, what.taken_bytes);
+  }
+}
+
+// Makes the call, or starts it: `starts` says which. A communicator without halves makes all of it at once. Without a communicator the run ends.
+static inline void rank_call(int32_t *status, const int8_t *caller, const int32_t *ranks, int64_t num_ranks, int64_t index, bool starts, kiln_exchange what) {
   const kiln_communicator *const communicator = rank_communicator(caller);
   const kiln_ranks group = {ranks, int32_t(num_ranks), int32_t(index)};
-  report(status, communicator ? exchange(*communicator, group) : KILN_STATUS_MISSING_COMMUNICATOR);
+  what.group = &group;
+  report(status, !communicator                                      ? KILN_STATUS_MISSING_COMMUNICATOR
+                 : starts && rank_has_halves(*communicator) ? communicator->start(communicator->user, &what)
+                                                            : rank_run_whole(*communicator, what));
 }
 
 // `count` is the number of elements of the first operand in all of these.
 template <typename Element>
 static inline void rank_all_reduce(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
-                                   int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index) {
+                                   int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index, bool starts = false) {
   if (whole != part)
     __builtin_memcpy(whole, part, size_t(count) * sizeof(Element));
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.all_reduce(all.user, &group, whole, count, int32_t(type), int32_t(reduction));
-  });
+  rank_call(status, caller, ranks, num_ranks, index, starts,
+            {KILN_EXCHANGE_ALL_REDUCE, int32_t(type), int32_t(reduction), -1, -1, 0, nullptr, whole, whole, count, 0});
 }
 
 template <typename Element>
 static inline void rank_reduce_scatter(const Element *whole, Element *part, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
-                                       int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index) {
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.reduce_scatter(all.user, &group, whole, part, count / num_ranks, int32_t(type), int32_t(reduction));
-  });
+                                       int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index, bool starts = false) {
+  rank_call(status, caller, ranks, num_ranks, index, starts,
+            {KILN_EXCHANGE_REDUCE_SCATTER, int32_t(type), int32_t(reduction), -1, -1, 0, nullptr, whole, part, count / num_ranks, 0});
 }
 
 template <typename Element>
 static inline void rank_all_gather(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, const int32_t *ranks,
-                                   int64_t num_ranks, int64_t index) {
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.all_gather(all.user, &group, part, whole, count * int64_t(sizeof(Element)));
-  });
+                                   int64_t num_ranks, int64_t index, bool starts = false) {
+  rank_call(status, caller, ranks, num_ranks, index, starts,
+            {KILN_EXCHANGE_ALL_GATHER, 0, 0, -1, -1, 0, nullptr, part, whole, count * int64_t(sizeof(Element)), 0});
 }
 
 template <typename Element>
 static inline void rank_all_to_all(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, const int32_t *ranks,
-                                   int64_t num_ranks, int64_t index) {
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.all_to_all(all.user, &group, given, taken, count / num_ranks * int64_t(sizeof(Element)));
-  });
+                                   int64_t num_ranks, int64_t index, bool starts = false) {
+  rank_call(status, caller, ranks, num_ranks, index, starts,
+            {KILN_EXCHANGE_ALL_TO_ALL, 0, 0, -1, -1, 0, nullptr, given, taken, count / num_ranks * int64_t(sizeof(Element)), 0});
 }
 
 // To the rank `offset` places on, from the one on the other side; zeros where there is none.
 template <typename Element>
 static inline void rank_shift(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, int64_t offset,
-                              const int32_t *ranks, int64_t num_ranks, int64_t index) {
+                              const int32_t *ranks, int64_t num_ranks, int64_t index, bool starts = false) {
   const int64_t to = index + offset, from = index - offset, bytes = count * int64_t(sizeof(Element));
   const bool gives = to >= 0 && to < num_ranks, takes = from >= 0 && from < num_ranks;
   if (!takes)
     __builtin_memset(taken, 0, size_t(bytes));
-  rank_call(status, caller, ranks, num_ranks, index, [&](const kiln_communicator &all, const kiln_ranks &group) {
-    return all.exchange(all.user, gives ? group.ranks[to] : -1, given, gives ? bytes : 0, takes ? group.ranks[from] : -1, taken, takes ? bytes : 0);
-  });
+  rank_call(status, caller, ranks, num_ranks, index, starts,
+            {KILN_EXCHANGE_PAIR, 0, 0, gives ? ranks[to] : -1, takes ? ranks[from] : -1, 0, nullptr, given, taken, gives ? bytes : 0, takes ? bytes : 0});
+}
+
+// The same, started: the arguments are those of the call above.
+template <typename Element, typename... Others>
+static inline void rank_start_all_reduce(const Element *given, Element *taken, Others... others) {
+  rank_all_reduce(given, taken, others..., true);
+}
+template <typename Element, typename... Others>
+static inline void rank_start_reduce_scatter(const Element *given, Element *taken, Others... others) {
+  rank_reduce_scatter(given, taken, others..., true);
+}
+template <typename Element, typename... Others>
+static inline void rank_start_all_gather(const Element *given, Element *taken, Others... others) {
+  rank_all_gather(given, taken, others..., true);
+}
+template <typename Element, typename... Others>
+static inline void rank_start_all_to_all(const Element *given, Element *taken, Others... others) {
+  rank_all_to_all(given, taken, others..., true);
+}
+template <typename Element, typename... Others>
+static inline void rank_start_shift(const Element *given, Element *taken, Others... others) {
+  rank_shift(given, taken, others..., true);
+}
+// Completes the oldest call that was started. The arguments are those of the call, whose memory it needs.
+template <typename Element, typename... Others>
+static inline void rank_wait(const Element *, Element *, int32_t *status, const int8_t *caller, Others...) {
+  const kiln_communicator *const communicator = rank_communicator(caller);
+  report(status, !communicator                     ? KILN_STATUS_MISSING_COMMUNICATOR
+                 : rank_has_halves(*communicator) ? communicator->wait(communicator->user)
+                                                  : KILN_STATUS_OK);
 }
 
 // The run of a sharded model: all ranks begin and end it together.

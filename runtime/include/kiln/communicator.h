@@ -24,9 +24,36 @@ typedef enum kiln_reduction {
   KILN_REDUCE_MAX = 3 KILN_WIDEST(KILN_REDUCE_WIDEST)
 } kiln_reduction;
 
+/* Which call is started. */
+typedef enum kiln_exchange_kind {
+  KILN_EXCHANGE_ALL_REDUCE = 0,
+  KILN_EXCHANGE_ALL_GATHER = 1,
+  KILN_EXCHANGE_REDUCE_SCATTER = 2,
+  KILN_EXCHANGE_ALL_TO_ALL = 3,
+  KILN_EXCHANGE_PAIR = 4 KILN_WIDEST(KILN_EXCHANGE_WIDEST) /* the call `exchange` */
+} kiln_exchange_kind;
+
+/* A call of a communicator with its arguments, for start(). What a kind does not have is not read. */
+typedef struct kiln_exchange {
+  int32_t kind;         /* kiln_exchange_kind */
+  int32_t element_type; /* of reductions */
+  int32_t reduction;    /* kiln_reduction */
+  int32_t to;           /* of a pair */
+  int32_t from;         /* of a pair */
+  int32_t reserved;     /* 0 */
+  const kiln_ranks *group;
+  const void *given;   /* what others read; an all_reduce copies it to `taken` first unless they are the same */
+  void *taken;         /* what comes from others */
+  int64_t count;       /* elements of reductions, bytes of others; of a pair, those that are given */
+  int64_t taken_bytes; /* of a pair */
+} kiln_exchange;
+
+enum { KILN_STARTED_MAX = 4 };
+
 /* What a rank of a sharded model has of the others. kiln_local_ranks_create() (kiln/ranks.h) makes one for each of several threads, and
  * kiln_mpi_communicator_create() (kiln/mpi.h) one for a process under MPI; a program may fill one in itself. The owner keeps it while runs use it. One thread
- * at a time makes its calls, in the order in which every rank makes them. Pointers are used only until a call returns, also after a failure.
+ * at a time makes its calls, in the order in which every rank makes them. Pointers are used only until a call returns, or
+ * until wait() does for one that was started, also after a failure.
  *
  * Each call returns within the deadline, and a little more for its own work, whatever other ranks do. After KILN_STATUS_RANKS_MISMATCH of a collective,
  * KILN_STATUS_PEER_LATE or _PEER_FAILED, the communicator has failed: every later call returns that status at once, until the owner makes another
@@ -68,6 +95,14 @@ struct kiln_communicator {
 
   /* Both at once, as for halos. Rank -1: nothing to send, or nothing to receive. */
   kiln_status (*exchange)(void *user, int32_t to, const void *sent, int64_t sent_bytes, int32_t from, void *received, int64_t received_bytes);
+
+  /* A call in two halves, so that ranks compute in between; both NULL if the communicator has only whole calls, as those have that were filled in before these
+   * fields existed (struct_size). start() begins the call and waits for nobody; *what and its group are not needed afterwards. wait() completes the oldest call
+   * that was started and not waited for, of which there may be KILN_STARTED_MAX. Until then, nobody else may write what it is given, nor read or write what it
+   * takes. Other calls may be made in between; they complete those that were started before them, which still are waited for. All ranks start the same calls
+   * in the same order. Results, failures and the deadline, counted from wait(), are those of the whole call. */
+  kiln_status (*start)(void *user, const kiln_exchange *what);
+  kiln_status (*wait)(void *user);
 };
 
 /* The weights of one rank of a sharded model, NAME_info.rank_weights, for kiln_weights_map(). */
@@ -79,7 +114,9 @@ typedef struct kiln_rank_weights {
 
 KILN_STATIC_ASSERT(sizeof(kiln_reduction) == 4, "kiln_reduction is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(kiln_ranks) == 8 + sizeof(void *), "kiln_ranks changed");
-KILN_STATIC_ASSERT(sizeof(kiln_communicator) == 24 + 10 * sizeof(void *), "kiln_communicator changed");
+KILN_STATIC_ASSERT(sizeof(kiln_exchange_kind) == 4, "kiln_exchange_kind is 32 bits wide");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_exchange) == 64, "kiln_exchange changed");
+KILN_STATIC_ASSERT(sizeof(kiln_communicator) == 24 + 12 * sizeof(void *), "kiln_communicator changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_rank_weights) == 24, "kiln_rank_weights changed");
 
 #ifdef __cplusplus

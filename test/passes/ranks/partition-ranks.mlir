@@ -15,9 +15,8 @@
 // LAST: %[[ALL:.*]] = nn.concat %[[BEFORE]], %{{.*}} axis 2
 // LAST: nn.conv %[[ALL]], %{{.*}} pads [0, 1, 1, 1]
 
-func.func @main(%x: tensor<1x64x128x96xf32> {nn.name = "x"}) -> (tensor<1x64x128x96xf32> {nn.name = "y"}) {
-  %0 = nn.constant dense<1.0> : tensor<64x64x3x3xf32>
-  %1 = nn.conv %x, %0 strides [1, 1] dilations [1, 1] pads [1, 1, 1, 1] groups 1 layout channels_first
+func.func @main(%x: tensor<1x64x128x96xf32> {nn.name = "x"}, %w: tensor<64x64x3x3xf32> {nn.name = "w"}) -> (tensor<1x64x128x96xf32> {nn.name = "y"}) {
+  %1 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [1, 1, 1, 1] groups 1 layout channels_first
     : tensor<1x64x128x96xf32>, tensor<64x64x3x3xf32> -> tensor<1x64x128x96xf32>
   return %1 : tensor<1x64x128x96xf32>
 }

@@ -1,4 +1,5 @@
-"""Writes small models whose best cuts differ: two products, attention with heads and an open length, convolutions that are cut into strips, and strings."""
+"""Writes small models whose best cuts differ: two products, attention with heads and an open length, convolutions that are cut into strips, recurrent layers,
+a transposed convolution between images, and strings."""
 
 import pathlib
 import sys
@@ -51,6 +52,29 @@ save("strips", [
     node("AveragePool", ["e"], ["f"], "average", kernel_shape=[2, 2], strides=[2, 2]),
     node("GlobalAveragePool", ["f"], ["g"], "mean"), node("Flatten", ["g"], ["h"], "flatten"), node("MatMul", ["h", "fc"], ["y"], "classes")],
      {"x": [1, 3, 48, 40]}, {"y": [1, 6]}, [weight("c1", 8, 3, 5, 5), weight("c2", 8, 1, 3, 3), weight("fc", 8, 6)])
+
+# Recurrent layers: their units are cut, or their directions. Lengths, peepholes and both forms of a reset gate.
+def recurrent(name, op, gates, directions=1, lengths=False, peephole=False, **attributes):
+    units, size, steps, batch = 64, 32, 6, 2
+    inputs = ["x", "w", "r", "b", "lengths" if lengths else ""] + (["", "", "p"] if peephole else [])
+    weights = [weight("w", directions, gates * units, size), weight("r", directions, gates * units, units), weight("b", directions, 2 * gates * units)]
+    weights += [weight("p", directions, 3 * units)] if peephole else []
+    weights += [numpy_helper.from_array(np.array([steps, 3], np.int32), "lengths")] if lengths else []
+    outputs = {"y": [steps, directions, batch, units], "h": [directions, batch, units]} | ({"c": [directions, batch, units]} if op == "LSTM" else {})
+    save(name, [node(op, inputs, list(outputs), "layer", hidden_size=units, **attributes)], {"x": [steps, batch, size]}, outputs, weights)
+
+
+recurrent("lstm", "LSTM", 4, lengths=True, peephole=True, clip=1.5)
+recurrent("lstm_two", "LSTM", 4, directions=2, direction="bidirectional")
+recurrent("gru", "GRU", 3, lengths=True, direction="reverse")
+recurrent("gru_linear", "GRU", 3, linear_before_reset=1)
+recurrent("rnn", "RNN", 1, directions=2, direction="bidirectional")
+
+# Halves of an image on the way down and up.
+save("up", [node("Conv", ["x", "d1"], ["a"], "down", pads=[1, 1, 1, 1], strides=[2, 2]), node("Relu", ["a"], ["b"], "relu"),
+            node("Conv", ["b", "d2"], ["c"], "wide", pads=[1, 1, 1, 1]), node("ConvTranspose", ["c", "u"], ["d"], "up", strides=[2, 2]),
+            node("Concat", ["d", "x"], ["e"], "join", axis=1), node("Conv", ["e", "o"], ["y"], "out", pads=[1, 1, 1, 1])],
+     {"x": [1, 4, 32, 32]}, {"y": [1, 4, 32, 32]}, [weight("d1", 16, 4, 3, 3), weight("d2", 64, 16, 3, 3), weight("u", 64, 8, 2, 2), weight("o", 4, 12, 3, 3)])
 
 # Strings that each rank puts together in its own memory.
 texts = [helper.make_tensor_value_info(name, TensorProto.STRING, [2]) for name in "xyz"]
