@@ -9,7 +9,8 @@
 # and with a toolchain file for another machine, all levels of the architecture. The toolchain file also decides the system. The model is compiled again when it, its external data
 # or Kiln changes. LIBRARY maps operations to a library, as kiln --library does, and <target> links what it takes. OPTIONS go to kiln as they are. With OPTIONS --weights=file the target's property KILN_WEIGHTS names the file to map.
 # STAGES cuts the model into so many stages, as kiln --stages does: <name>_stage0_run and so on.
-# RANKS cuts it into parts for so many processes, as kiln --ranks does; the target's property KILN_WEIGHTS then lists the file of each rank.
+# RANKS cuts it into parts for so many processes, as kiln --ranks does; the target's property KILN_WEIGHTS then lists the file of each rank, with STAGES those
+# of the first stage, of the second one, and so on.
 # HIDDEN keeps the functions out of what a shared library or plugin that <target> is linked into exports.
 # EMIT cpp has the project's own compiler build the C++ that Kiln writes; Kiln then runs while CMake configures.
 function(kiln_add_model target)
@@ -87,9 +88,19 @@ function(kiln_add_model target)
   set_target_properties(${target} PROPERTIES KILN_NAME ${ARG_NAME} KILN_FOLDER ${folder} KILN_EMIT "${ARG_EMIT}" KILN_NATIVE ${native} KILN_WEIGHTS "")
   if(ARG_RANKS)
     set(weights "")
+    set(parts ${ARG_NAME})
+    if(ARG_STAGES)
+      math(EXPR last "${ARG_STAGES} - 1")
+      set(parts "")
+      foreach(stage RANGE ${last})
+        list(APPEND parts ${ARG_NAME}_stage${stage})
+      endforeach()
+    endif()
     math(EXPR last "${ARG_RANKS} - 1")
-    foreach(rank RANGE ${last})
-      list(APPEND weights ${folder}/${ARG_NAME}_rank${rank}_weights.bin)
+    foreach(part IN LISTS parts)
+      foreach(rank RANGE ${last})
+        list(APPEND weights ${folder}/${part}_rank${rank}_weights.bin)
+      endforeach()
     endforeach()
     set_target_properties(${target} PROPERTIES KILN_WEIGHTS "${weights}")
   elseif("--weights=file" IN_LIST ARG_OPTIONS)

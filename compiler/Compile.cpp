@@ -28,6 +28,7 @@
 #include "dialects/kernel/Libraries.h"
 #include "runtime/src/Checksum.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -48,8 +49,10 @@ public:
   CompileStatus run(ArrayRef<GraphOptions> graphs);
 
 private:
+  bool stopsInStage() const { return llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter); }
   CompileStatus makeModules(ArrayRef<GraphOptions> graphs);
   CompileStatus makeGraphs(ArrayRef<GraphOptions> graphs);
+  CompileStatus makeRanks(CompileOptions own, Compilation &model, llvm::function_ref<CompileStatus(const CompileOptions &)> make) const;
   CompileStatus emit(std::vector<ModelSources> &sources);
   CompileStatus emitModel(const Signature &weights, std::vector<ModelSources> &sources);
   CompileStatus emitGraphs(const Signature &weights, std::vector<ModelSources> &sources);
@@ -69,21 +72,14 @@ private:
   void listSources(const ModelSources &sources);
   CompileStatus listSingleSource(const ModelSources &sources);
   std::vector<ModuleOp> modules() const {
-    return modules([](const TargetModule &) { return true; });
-  }
-  /// Those of one rank, which share a file of weights.
-  std::vector<ModuleOp> modulesOfRank(int64_t rank) const {
-    return modules([rank](const TargetModule &target) { return target.rank == rank; });
-  }
-  std::vector<ModuleOp> modules(llvm::function_ref<bool(const TargetModule &)> isWanted) const {
     std::vector<ModuleOp> all;
     for (const Compilation *model : result.models())
       for (const TargetModule &target : model->targets)
-        if (isWanted(target))
-          all.push_back(*target.module);
+        all.push_back(*target.module);
     return all;
   }
-  CompileStatus describeRankWeights(Signature &weights);
+  CompileStatus describeRankWeights(ArrayRef<const Compilation *> models, Signature &weights) const;
+  void listRankWeights(ArrayRef<const Compilation *> models, const Signature &signature);
   void step(const std::string &name) {
     if (options.progress)
       options.progress(name, done++, stepCount);
@@ -118,23 +114,58 @@ private:
 };
 } // namespace
 
-CompileStatus Driver::describeRankWeights(Signature &weights) {
+/// The modules whose weights are in a rank's file, each with the code of the rank or of another one.
+static std::vector<ModuleOp> listModules(ArrayRef<const Compilation *> models, int64_t rank) {
+  std::vector<ModuleOp> modules;
+  for (const Compilation *model : models)
+    for (const TargetModule &target : model->targets) {
+      if (target.rank == rank)
+        modules.push_back(*target.module);
+      for (auto [other, weights] : llvm::zip_equal(target.sharedBy, target.sharedWeights))
+        if (other == rank)
+          modules.push_back(*weights);
+    }
+  return modules;
+}
+
+/// Gives the weights of each rank their places, those of ranks with the same code the same ones.
+CompileStatus Driver::describeRankWeights(ArrayRef<const Compilation *> models, Signature &weights) const {
   weights.externalWeights = true;
-  for (int64_t rank = 0; rank < countRanks(options); ++rank) {
-    auto bytes = placeWeights(modulesOfRank(rank));
-    if (failed(bytes))
-      return CompileStatus::Bug;
+  weights.rankWeights.resize(countRanks(options));
+  llvm::DenseSet<int64_t> placed;
+  for (const Compilation *model : models)
+    for (const TargetModule &target : model->targets) {
+      if (!placed.insert(target.rank).second)
+        continue;
+      std::vector<std::vector<ModuleOp>> forms = {listModules(models, target.rank)};
+      for (int64_t rank : target.sharedBy)
+        forms.push_back(listModules(models, rank));
+      auto bytes = placeWeights(forms);
+      if (failed(bytes))
+        return CompileStatus::Bug;
+      weights.rankWeights[target.rank].bytes = *bytes;
+      for (int64_t rank : target.sharedBy)
+        weights.rankWeights[rank].bytes = *bytes;
+      weights.weightsBytes = std::max(weights.weightsBytes, *bytes);
+    }
+  for (auto [rank, file] : llvm::enumerate(weights.rankWeights)) {
     ChecksumStream sum;
-    writeWeights(modulesOfRank(rank), sum);
-    weights.rankWeights.push_back({*bytes, sum.get()});
-    weights.weightsBytes = std::max(weights.weightsBytes, *bytes);
+    writeWeights(listModules(models, static_cast<int64_t>(rank)), sum);
+    file.checksum = sum.get();
   }
   return CompileStatus::Done;
 }
 
+/// A file for each rank that was compiled.
+void Driver::listRankWeights(ArrayRef<const Compilation *> models, const Signature &signature) {
+  for (auto [rank, weights] : llvm::enumerate(signature.rankWeights))
+    if (std::vector<ModuleOp> all = listModules(models, static_cast<int64_t>(rank)); !all.empty())
+      result.rankWeights.push_back({weights.file, "", [all](llvm::raw_ostream &out) { writeWeights(all, out); }, static_cast<uint64_t>(weights.bytes)});
+}
+
 CompileStatus Driver::describeWeights(Signature &weights) {
   if (!options.ranks.empty())
-    return describeRankWeights(weights);
+    return options.stages.count ? CompileStatus::Done : describeRankWeights(result.models(), weights);
   auto bytes = placeWeights(modules());
   if (failed(bytes))
     return CompileStatus::Bug;
@@ -166,10 +197,13 @@ FailureOr<Signature> Driver::describeTarget(const Compilation &model, const Targ
   read->images = options.images;
   read->weightsChecksum = weights.weightsChecksum;
   read->rankWeights = weights.rankWeights;
+  for (auto [rank, file] : llvm::enumerate(read->rankWeights))
+    file.file = (options.stages.count ? read->name : read->library) + "_rank" + std::to_string(rank) + "_weights.bin";
   read->rank = target.rank < 0 ? 0 : target.rank;
+  read->sharedBy = target.sharedBy;
   // The modules of one library: with modules for JavaScript, those of the same target, which are for different sizes.
   auto isInLibrary = [&](const TargetModule &other) { return !options.webModules || other.name == target.name; };
-  if (llvm::count_if(model.targets, isInLibrary) > 1)
+  if (llvm::count_if(model.targets, isInLibrary) > 1 || read->isSharded())
     read->variant = makeIdentifier(target.name);
   else
     read->isGuarded = !neededFeatures(kernel::getTarget(*target.module)).empty();
@@ -178,7 +212,12 @@ FailureOr<Signature> Driver::describeTarget(const Compilation &model, const Targ
 }
 
 /// The targets of a library; with modules for JavaScript, those of each.
-CompileStatus Driver::describeTargets(const Compilation &model, const Signature &weights, std::vector<std::vector<Signature>> &libraries) {
+CompileStatus Driver::describeTargets(const Compilation &model, const Signature &common, std::vector<std::vector<Signature>> &libraries) {
+  Signature weights = common;
+  // Each stage of a sharded model has files of its own.
+  if (!options.ranks.empty() && options.stages.count)
+    if (CompileStatus status = describeRankWeights(&model, weights); status != CompileStatus::Done)
+      return status;
   for (const TargetModule &target : model.targets) {
     auto read = describeTarget(model, target, weights);
     if (failed(read))
@@ -238,6 +277,11 @@ CompileStatus Driver::emitGraphs(const Signature &weights, std::vector<ModelSour
   }
   signature = printed->signature;
   result.libraries = signature.libraries;
+  if (!options.stages.count)
+    listRankWeights(result.models(), signature);
+  for (auto [model, own] : llvm::zip_equal(result.models(), printed->models))
+    if (options.stages.count)
+      listRankWeights(model, own);
   listSources(*printed);
   sources.push_back(std::move(*printed));
   return CompileStatus::Done;
@@ -256,6 +300,7 @@ CompileStatus Driver::emitModel(const Signature &weights, std::vector<ModelSourc
   signature = sources.front().signature;
   result.name = signature.name;
   result.libraries = signature.libraries;
+  listRankWeights(result.models(), signature);
   listSources(sources.front());
   return options.singleSource ? listSingleSource(sources.front()) : CompileStatus::Done;
 }
@@ -300,12 +345,6 @@ void Driver::listSources(const ModelSources &sources) {
   result.sessions = {sessions.name, sessions.text, nullptr};
   for (const SourceFile &file : makeSourceFolder(sources))
     result.sources.push_back({"src/" + file.name, file.text, nullptr});
-  for (size_t rank = 0; rank < signature.rankWeights.size(); ++rank) {
-    if (options.onlyRank >= 0 && static_cast<int64_t>(rank) != options.onlyRank)
-      continue;
-    auto stream = [all = modulesOfRank(rank)](llvm::raw_ostream &out) { writeWeights(all, out); };
-    result.rankWeights.push_back({signature.weightsFile(rank), "", stream, static_cast<uint64_t>(signature.rankWeights[rank].bytes)});
-  }
   if (!signature.weightsBytes || signature.isSharded())
     return;
   auto stream = [all = modules()](llvm::raw_ostream &out) { writeWeights(all, out); };
@@ -464,6 +503,23 @@ static void explainFailure(CompileStatus status, std::vector<std::string> &error
     errors.push_back("a stage failed without a diagnostic");
 }
 
+/// Runs the stages, for ranks with the same code only once; if a stage has looked at one rank's constants, once more for each rank alone.
+CompileStatus Driver::makeRanks(CompileOptions own, Compilation &model, llvm::function_ref<CompileStatus(const CompileOptions &)> make) const {
+  // Who looks at what a stage leaves sees the module of each rank.
+  own.separateRanks |= stopsInStage() || options.afterStage;
+  CompileStatus status = make(own);
+  if (status == CompileStatus::Done && dependsOnParts(model)) {
+    own.separateRanks = true;
+    std::shared_ptr<MLIRContext> context = model.context;
+    model = Compilation();
+    model.context = std::move(context);
+    status = make(own);
+  }
+  if (status == CompileStatus::Done && !stopsInStage())
+    addSharedWeights(own, model);
+  return status;
+}
+
 /// Runs the stages on each model.
 CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
   result.name = options.name;
@@ -474,7 +530,9 @@ CompileStatus Driver::makeGraphs(ArrayRef<GraphOptions> graphs) {
     CompileOptions own = graph.options;
     own.keepReproducer = options.keepReproducer;
     std::vector<std::string> faults;
-    CompileStatus status = makeKernels(own, model, faults, [&](const std::string &name) { step(graph.name + ": " + name); });
+    CompileStatus status = makeRanks(own, model, [&](const CompileOptions &final) {
+      return makeKernels(final, model, faults, [&](const std::string &name) { step(graph.name + ": " + name); });
+    });
     explainFailure(status, faults);
     auto append = [&](std::vector<std::string> &to, ArrayRef<std::string> lines) {
       for (const std::string &line : lines)
@@ -500,16 +558,15 @@ CompileStatus Driver::makeModules(ArrayRef<GraphOptions> graphs) {
   auto begin = [&](const std::string &name) { step(name); };
   if (!graphs.empty())
     return makeGraphs(graphs);
-  if (!options.stages.count)
-    return makeKernels(options, result, errors, begin);
-  ++stepCount; // the cut
-  return makeStages(options, result, errors, begin);
+  stepCount += options.stages.count > 0; // the cut
+  return makeRanks(options, result, [&](const CompileOptions &own) {
+    return options.stages.count ? makeStages(own, result, errors, begin) : makeKernels(own, result, errors, begin);
+  });
 }
 
 CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
   CompileStatus status = makeModules(graphs);
-  bool stops = llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter);
-  if (status != CompileStatus::Done || stops)
+  if (status != CompileStatus::Done || stopsInStage())
     return status;
   std::vector<ModelSources> sources;
   status = emit(sources);

@@ -11,6 +11,10 @@
 #include <map>
 #include <memory>
 
+namespace kiln::nn {
+class ConstantPart;
+}
+
 namespace kiln {
 
 /// The module for one target after the last stage that was run. Before the target stage, one module serves all targets.
@@ -21,6 +25,9 @@ struct TargetModule {
   std::string sizes = {};
   /// The rank of a sharded model that it is for; -1 for others.
   int64_t rank = -1;
+  /// Other ranks that run the same code, with other parts of the constants; and after the kernel stage the modules that have only their weights.
+  std::vector<int64_t> sharedBy = {};
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> sharedWeights = {};
 
   std::string label() const { return name + (sizes.empty() ? "" : " " + sizes) + (rank < 0 ? "" : " rank " + std::to_string(rank)); }
 };
@@ -32,6 +39,8 @@ struct StageSummary {
     std::string name, type;
     int64_t bytes;
     std::vector<unsigned> to;
+    /// Whether each rank of a sharded model has another part of it.
+    bool isPart = false;
   };
   std::string name;
   unsigned kernels = 0;
@@ -53,8 +62,12 @@ struct Compilation {
   std::shared_ptr<void> storage;
   /// The number of results of @main that are the model's outputs. Observed values follow them.
   unsigned outputs = 0;
-  /// The versions for special sizes follow the general module of their target.
+  /// The versions for special sizes follow the general module of their target, and so do the ranks.
   std::vector<TargetModule> targets;
+  /// The parts of constants that the code of several ranks rests on (compiler/pipeline/Ranks.h).
+  std::vector<std::shared_ptr<nn::ConstantPart>> rankParts = {};
+  /// The inputs of which each rank has a part only.
+  std::vector<bool> cutInputs = {};
   /// The models of a library of several, each after its own stages. `targets` and what else the stages set are then theirs.
   std::vector<std::unique_ptr<Compilation>> graphs = {};
   /// The model, or all that the library has.

@@ -70,6 +70,8 @@ struct CompileOptions {
   std::vector<std::string> shardings;
   /// The one rank that is compiled, to see what it takes; -1: all.
   int64_t onlyRank = -1;
+  /// Compile the code of each rank by itself, also where ranks differ in their weights only.
+  bool separateRanks = false;
   /// Shapes of inputs; -1 leaves a dimension unchanged.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants: a number, or all elements separated by commas.

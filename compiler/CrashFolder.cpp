@@ -1,5 +1,6 @@
 //===- CrashFolder.cpp - Where a crash leaves what it knows ------------------===//
 #include "compiler/CrashFolder.h"
+#include "dialects/nn/ConstantPart.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -82,6 +83,7 @@ void keepReproducer(mlir::PassManager &passes, std::string &path) {
       return nullptr;
     }
     path = name;
+    nn::holdAllParts();
     return std::make_unique<CrashStream>(file, path);
   });
 }

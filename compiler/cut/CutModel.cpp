@@ -1,16 +1,18 @@
 //===- CutModel.cpp - A model as a pipeline of stages ----------------------===//
 //
 // The cut is made behind the target stage, where every group has its plan. So each kernel is the one that the whole model has, and the stages compute the same
-// bits.
+// bits. The ranks of a sharded model have been cut before, and all of them are cut into stages at the same places.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cut/CutModel.h"
 #include "compiler/cut/CutChoice.h"
+#include "compiler/cut/RankSteps.h"
 #include "compiler/cut/StageModules.h"
 #include "compiler/cut/StepCosts.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/files/Printable.h"
 #include "compiler/pipeline/IRPhases.h"
+#include "compiler/pipeline/Ranks.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Sequences.h"
@@ -32,13 +34,14 @@ public:
 
 private:
   bool check(const Compilation &whole);
-  CompileStatus measure();
+  CompileStatus measure(const Compilation &whole);
   std::optional<std::vector<unsigned>> findCuts();
   std::optional<std::vector<unsigned>> findGivenCuts();
   std::optional<unsigned> findGivenCut(StringRef node);
   CutProblem makeProblem() const;
-  void summarize(ArrayRef<unsigned> cuts, ArrayRef<StageModule> stages, ArrayRef<Border> borders);
-  CompileStatus lower(std::vector<StageModule> &stages);
+  bool cutModules(const Compilation &whole, ArrayRef<unsigned> cuts);
+  void summarize(ArrayRef<unsigned> cuts, ArrayRef<Border> borders);
+  CompileStatus lower(const Compilation &whole);
   std::nullopt_t fail(const Twine &text) {
     errors.push_back(text.str());
     return std::nullopt;
@@ -48,15 +51,22 @@ private:
   Compilation &result;
   std::vector<std::string> &errors;
   ModuleOp module;
-  std::optional<StepGraph> graph;
+  /// Of each module; those of a sharded model have the same steps. The first one is where the cuts are chosen.
+  std::vector<StepGraph> graphs;
+  StepGraph *graph = nullptr;
+  /// By module, and then by stage.
+  std::vector<std::vector<StageModule>> stages;
 };
 } // namespace
+
+/// Whether two modules are for different ranks only.
+static bool isRankOf(const TargetModule &target, const TargetModule &first) { return target.rank != first.rank && target.name == first.name; }
 
 bool ModelCutter::check(const Compilation &whole) {
   module = *whole.targets.front().module;
   if (!module.getOps<kernel::EntryOp>().empty())
     fail("--stages: " + options.model + " has its kernels already");
-  else if (whole.targets.size() > 1)
+  else if (llvm::any_of(whole.targets, [&](const TargetModule &target) { return &target != whole.targets.data() && !isRankOf(target, whole.targets[0]); }))
     fail("--stages: each target, and each version for special sizes, has kernels and borders of its own; compile for one target, without --specialize");
   else if (!nn::ComputedDims(module).empty())
     fail("--stages: the model has loops, or sizes that depend on its data, which only a run counts");
@@ -65,11 +75,18 @@ bool ModelCutter::check(const Compilation &whole) {
   return errors.empty();
 }
 
-CompileStatus ModelCutter::measure() {
-  auto made = StepGraph::make(module.lookupSymbol<func::FuncOp>("main"));
-  if (failed(made))
-    return CompileStatus::Bug;
-  graph.emplace(std::move(*made));
+CompileStatus ModelCutter::measure(const Compilation &whole) {
+  for (const TargetModule &target : whole.targets) {
+    auto made = StepGraph::make(target.module.get().lookupSymbol<func::FuncOp>("main"));
+    if (failed(made))
+      return CompileStatus::Bug;
+    graphs.push_back(std::move(*made));
+  }
+  if (std::string fault = joinRanks(graphs); !fault.empty()) {
+    fail("--stages: " + printable(fault));
+    return CompileStatus::AtFault;
+  }
+  graph = &graphs.front();
   CompileStatus status = CompileStatus::Done;
   bool isLowered = measureSteps(module, *graph, [&](ModuleOp copy) {
     status = lowerToKernels(options, copy, result.reproducer, errors);
@@ -164,13 +181,13 @@ static std::string describeType(Type type, ArrayAttr symbols) {
   return text;
 }
 
-void ModelCutter::summarize(ArrayRef<unsigned> cuts, ArrayRef<StageModule> stages, ArrayRef<Border> borders) {
+void ModelCutter::summarize(ArrayRef<unsigned> cuts, ArrayRef<Border> borders) {
   CutProblem problem = makeProblem();
   auto symbols = module->getAttrOfType<ArrayAttr>(nn::symbolsAttrName);
   double total = 0;
   for (const Step &step : graph->steps)
     total += step.time;
-  for (auto [i, stage] : llvm::enumerate(stages)) {
+  for (auto [i, stage] : llvm::enumerate(stages.front())) {
     unsigned first = i ? cuts[i - 1] : 0, last = i < cuts.size() ? cuts[i] : graph->steps.size();
     StageSummary summary;
     summary.name = stage.name;
@@ -189,28 +206,42 @@ void ModelCutter::summarize(ArrayRef<unsigned> cuts, ArrayRef<StageModule> stage
     }
     for (const Border &border : borders)
       if (border.from == i)
-        summary.gives.push_back({border.name, describeType(border.type, symbols), border.bytes, border.to});
+        summary.gives.push_back({border.name, describeType(border.type, symbols), border.bytes, border.to, border.form == "part"});
     result.stages.push_back(std::move(summary));
   }
 }
 
-CompileStatus ModelCutter::lower(std::vector<StageModule> &stages) {
-  for (auto [i, stage] : llvm::enumerate(stages)) {
-    if (options.stages.only >= 0 && unsigned(options.stages.only) != i)
+bool ModelCutter::cutModules(const Compilation &whole, ArrayRef<unsigned> cuts) {
+  llvm::DenseSet<Value> parts;
+  bool isSharded = whole.targets.front().rank >= 0;
+  if (isSharded)
+    parts = findParts(graphs, whole.cutInputs, size_t(countRanks(options)));
+  for (auto [i, target] : llvm::enumerate(whole.targets)) {
+    std::vector<Border> borders;
+    if (!makeStageModules(*target.module, graphs[i], isSharded ? &parts : nullptr, cuts, makeLibraryName(whole.name), stages.emplace_back(), borders, errors))
+      return false;
+    if (i == 0)
+      summarize(cuts, borders);
+  }
+  return true;
+}
+
+CompileStatus ModelCutter::lower(const Compilation &whole) {
+  for (unsigned stage = 0; stage < stages.front().size(); ++stage) {
+    bool isAlone = options.stages.only >= 0;
+    if (isAlone && unsigned(options.stages.only) != stage)
       continue;
-    if (CompileStatus status = lowerToKernels(options, *stage.module, result.reproducer, errors); status != CompileStatus::Done)
-      return status;
-    if (options.stages.only >= 0) {
-      result.name = stage.name;
-      result.targets.push_back({result.target, std::move(stage.module)});
-      return CompileStatus::Done;
-    }
-    Compilation &part = *result.graphs.emplace_back(std::make_unique<Compilation>());
+    Compilation &part = isAlone ? result : *result.graphs.emplace_back(std::make_unique<Compilation>());
     part.context = result.context;
     part.storage = result.storage;
-    part.name = stage.name;
+    part.name = stages.front()[stage].name;
     part.target = result.target;
-    part.targets.push_back({result.target, std::move(stage.module)});
+    for (auto [i, target] : llvm::enumerate(whole.targets)) {
+      OwningOpRef<ModuleOp> &lowered = stages[i][stage].module;
+      if (CompileStatus status = lowerToKernels(options, *lowered, result.reproducer, errors); status != CompileStatus::Done)
+        return status;
+      part.targets.push_back({target.name, std::move(lowered), "", target.rank, target.sharedBy});
+    }
   }
   return CompileStatus::Done;
 }
@@ -219,16 +250,13 @@ CompileStatus ModelCutter::cutAndLower(Compilation &whole, llvm::function_ref<vo
   if (!check(whole))
     return CompileStatus::AtFault;
   begin("cut");
-  if (CompileStatus status = measure(); status != CompileStatus::Done)
+  if (CompileStatus status = measure(whole); status != CompileStatus::Done)
     return status;
   std::optional<std::vector<unsigned>> cuts = findCuts();
-  std::vector<StageModule> stages;
-  std::vector<Border> borders;
-  if (!cuts || !makeStageModules(module, *graph, *cuts, makeLibraryName(whole.name), stages, borders, errors))
+  if (!cuts || !cutModules(whole, *cuts))
     return CompileStatus::AtFault;
-  summarize(*cuts, stages, borders);
   begin("kernel");
-  return lower(stages);
+  return lower(whole);
 }
 
 CompileStatus makeStages(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors,
@@ -254,6 +282,7 @@ CompileStatus makeStages(const CompileOptions &options, Compilation &result, std
   result.notes = whole.notes;
   result.dependencies = whole.dependencies;
   result.delegated = std::move(whole.delegated);
+  result.rankParts = std::move(whole.rankParts);
   return ModelCutter(options, result, errors).cutAndLower(whole, begin);
 }
 

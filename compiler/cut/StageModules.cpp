@@ -32,6 +32,7 @@ class StageMaker {
 public:
   StageMaker(ModuleOp module, const StepGraph &graph, ArrayRef<unsigned> cuts, StringRef name, std::vector<Border> &borders);
   bool checkInPlace(std::vector<std::string> &errors) const;
+  void setForms(const llvm::DenseSet<Value> &parts);
   StageModule make(unsigned stage);
 
 private:
@@ -232,14 +233,25 @@ bool StageMaker::checkInPlace(std::vector<std::string> &errors) const {
   return errors.empty();
 }
 
+void StageMaker::setForms(const llvm::DenseSet<Value> &parts) {
+  for (auto [border, values] : llvm::zip_equal(borders, borderValues))
+    border.form = parts.contains(values.first) ? "part" : "whole";
+}
+
 void StageMaker::describe(unsigned stage, ModuleOp part) const {
   std::vector<std::pair<std::string, std::string>> metadata = getMetadata(part);
   metadata.push_back({"kiln.stage", std::to_string(stage)});
   metadata.push_back({"kiln.stages", std::to_string(countStages())});
   for (unsigned number : given[stage])
     metadata.push_back({"kiln.input." + nameOf(false, number).str(), "given " + std::to_string(number)});
-  for (int number : taken[stage])
+  auto addForm = [&](const Border &border) {
+    if (!border.form.empty())
+      metadata.push_back({"kiln.border." + border.name, border.form.str()});
+  };
+  for (int number : taken[stage]) {
     metadata.push_back({"kiln.input." + borders[number].name, "from " + std::to_string(borders[number].from)});
+    addForm(borders[number]);
+  }
   for (const Output &output : outputs[stage]) {
     std::string text = output.result < 0 ? "" : "result " + std::to_string(output.result);
     if (output.border >= 0) {
@@ -247,6 +259,8 @@ void StageMaker::describe(unsigned stage, ModuleOp part) const {
       for (unsigned to : borders[output.border].to)
         text += " " + std::to_string(to);
     }
+    if (output.border >= 0)
+      addForm(borders[output.border]);
     metadata.push_back({"kiln.output." + (output.border >= 0 ? borders[output.border].name : nameOf(true, output.result).str()), text});
   }
   setMetadata(part, metadata);
@@ -285,9 +299,11 @@ StageModule StageMaker::make(unsigned stage) {
   return result;
 }
 
-bool makeStageModules(ModuleOp module, const StepGraph &graph, ArrayRef<unsigned> cuts, StringRef name, std::vector<StageModule> &stages,
-                      std::vector<Border> &borders, std::vector<std::string> &errors) {
+bool makeStageModules(ModuleOp module, const StepGraph &graph, const llvm::DenseSet<Value> *parts, ArrayRef<unsigned> cuts, StringRef name,
+                      std::vector<StageModule> &stages, std::vector<Border> &borders, std::vector<std::string> &errors) {
   StageMaker maker(module, graph, cuts, name, borders);
+  if (parts)
+    maker.setForms(*parts);
   if (!maker.checkInPlace(errors))
     return false;
   for (unsigned stage = 0; stage <= cuts.size(); ++stage)

@@ -68,6 +68,8 @@ static std::string printCalls(const Forward &forward, const Signature &target, A
       condition += " && " + printZero(zero, version);
     if (version.isSharded())
       condition = "rank == " + std::to_string(version.rank);
+    for (int64_t rank : version.sharedBy)
+      condition += " || rank == " + std::to_string(rank);
     text += indent + "if (" + condition + ")\n" + indent + "  return " + (version.*forward.callee)() + "(" + forward.arguments + ");\n";
   }
   return text + indent + "return " + (target.*forward.callee)() + "(" + forward.arguments + ");\n";

@@ -47,9 +47,8 @@ static std::string printTensors(const std::vector<SignatureTensor> &tensors, con
 
 static std::string printRankWeights(const Signature &signature) {
   std::string rows;
-  for (auto [rank, weights] : llvm::enumerate(signature.rankWeights))
-    rows += "    {" + makeStringLiteral(signature.weightsFile(rank)) + ", " + std::to_string(weights.bytes) + ", " +
-            std::to_string(weights.checksum) + "ull},\n";
+  for (const RankWeights &weights : signature.rankWeights)
+    rows += "    {" + makeStringLiteral(weights.file) + ", " + std::to_string(weights.bytes) + ", " + std::to_string(weights.checksum) + "ull},\n";
   return rows.empty() ? "" : "const kiln_rank_weights rank_weights_table[] = {\n" + rows + "};\n";
 }
 

@@ -60,8 +60,9 @@ struct SignatureSymbol {
   int64_t multiple = 0;
 };
 
-/// The weights of one rank of a sharded model: bytes and checksum of its file.
+/// The weights of one rank of a sharded model: its file, with bytes and checksum.
 struct RankWeights {
+  std::string file;
   int64_t bytes = 0;
   uint64_t checksum = 0;
 };
@@ -136,9 +137,10 @@ struct Signature {
   uint64_t weightsChecksum = 0;
   /// Whether the weights are in a separate file, whose mapping the caller passes.
   bool externalWeights = false;
-  /// For a sharded model the weights of each rank, and the rank of this module.
+  /// For a sharded model the weights of each rank, and the ranks that run this module, the first of them in front.
   std::vector<RankWeights> rankWeights;
   size_t rank = 0;
+  std::vector<int64_t> sharedBy;
   /// Whether shared libraries hide its functions.
   bool isInternal = false;
   /// How programs make inputs of pictures, if the user has said it.
@@ -171,7 +173,6 @@ struct Signature {
   std::string workspaceFunction() const { return versionOf(variantOf(name + "_workspace_size")) + (isGuarded ? "_guarded" : ""); }
   std::string kernelHeader() const { return variantOf(name) + "_kernels.h"; }
   std::string weightsFile() const { return library + "_weights.bin"; }
-  std::string weightsFile(size_t ofRank) const { return library + "_rank" + std::to_string(ofRank) + "_weights.bin"; }
   std::string header() const { return library + ".h"; }
   std::string weightsSymbol() const { return library + "_weights"; }
 };

@@ -185,7 +185,7 @@ FailureOr<ModelSources> printSources(ArrayRef<Signature> targets) {
   ModelSources sources;
   sources.signature = mergeSignatures(targets);
   sources.header = {sources.signature.header(), printHeader(sources.signature)};
-  if (targets.size() > 1 || targets.front().isGuarded) {
+  if (targets.size() > 1 || targets.front().isGuarded || targets.front().isSharded()) {
     // The unit of a target without a variant is called NAME_run.cpp.
     std::string suffix = targets.front().isGuarded ? "_cpu.cpp" : "_run.cpp";
     std::string text = printChoiceSource(sources.signature, targets);

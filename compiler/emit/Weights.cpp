@@ -60,17 +60,19 @@ static LogicalResult verifyWeight(kernel::WeightOp weight) {
                         pack->getMap().getNumResults() == static_cast<unsigned>(type.getRank()) && !pack->getShape().empty());
   if (!fits)
     return weight.emitOpError("expected a linear map from the stored shape to the shape of the value");
-  int64_t bytes = nn::ConstantData(weight.getValue()).bytes().size();
-  if (bytes != type.getNumElements() * nn::elementBytes(type.getElementType()))
+  if (nn::countConstantBytes(weight.getValue()) != type.getNumElements() * nn::elementBytes(type.getElementType()))
     return weight.emitOpError("has no data, or not as much as its type says");
   return success();
 }
 
 namespace {
+/// A weight in all of its forms.
+using WeightForms = SmallVector<kernel::WeightOp, 1>;
+
 /// The positions assigned so far.
 class Places {
 public:
-  LogicalResult add(kernel::WeightOp weight);
+  LogicalResult add(const WeightForms &forms);
   int64_t end = 0;
 
 private:
@@ -78,44 +80,78 @@ private:
   /// By attribute: modules of one context share attributes, so equal ones are found without reading their bytes.
   DenseMap<std::pair<Attribute, Attribute>, kernel::WeightOp> byAttribute;
   /// By the hash of the bytes.
-  DenseMap<uint64_t, SmallVector<kernel::WeightOp, 1>> byHash;
+  DenseMap<uint64_t, SmallVector<WeightForms, 1>> byHash;
 };
 } // namespace
 
 bool Places::isSame(kernel::WeightOp a, kernel::WeightOp b) {
   auto shape = [](kernel::WeightOp weight) { return cast<ShapedType>(weight.getValue().getType()).getShape(); };
   bool sameForm = a.getPackAttr() == b.getPackAttr() && getStoredBytes(a) == getStoredBytes(b) && (!a.getPack() || shape(a) == shape(b));
-  return sameForm && nn::ConstantData(a.getValue()).bytes() == nn::ConstantData(b.getValue()).bytes();
+  return sameForm && (a.getValue() == b.getValue() || nn::ConstantData(a.getValue()).bytes() == nn::ConstantData(b.getValue()).bytes());
 }
 
-LogicalResult Places::add(kernel::WeightOp weight) {
-  auto [known, isNew] = byAttribute.try_emplace({weight.getValueAttr(), weight.getPackAttr()}, weight);
+static void setOffset(const WeightForms &forms, int64_t offset) {
+  for (kernel::WeightOp form : forms)
+    form.setOffset(offset);
+}
+
+static uint64_t hashBytes(ElementsAttr value) {
+  nn::ConstantData data(value);
+  return llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(data.bytes().data()), data.bytes().size()));
+}
+
+LogicalResult Places::add(const WeightForms &forms) {
+  kernel::WeightOp first = forms[0];
+  // Where the first form has the same attribute twice, the others have.
+  auto [known, isNew] = byAttribute.try_emplace({first.getValueAttr(), first.getPackAttr()}, first);
   if (!isNew) {
-    weight.setOffset(known->second.getOffset());
+    setOffset(forms, *known->second.getOffset());
     return success();
   }
-  if (failed(verifyWeight(weight)))
-    return failure();
-  nn::ConstantData data(weight.getValue());
-  ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(data.bytes().data()), data.bytes().size());
-  SmallVector<kernel::WeightOp, 1> &candidates = byHash[llvm::xxh3_64bits(bytes)];
-  if (auto *twin = llvm::find_if(candidates, [&](kernel::WeightOp other) { return isSame(weight, other); }); twin != candidates.end()) {
-    weight.setOffset(twin->getOffset());
+  uint64_t hash = 0;
+  for (kernel::WeightOp form : forms) {
+    if (failed(verifyWeight(form)))
+      return failure();
+    if (form == first || form.getValue() != first.getValue())
+      hash = static_cast<uint64_t>(llvm::hash_combine(hash, hashBytes(form.getValue())));
+  }
+  SmallVector<WeightForms, 1> &candidates = byHash[hash];
+  auto isTwin = [&](const WeightForms &other) { return llvm::equal(forms, other, isSame); };
+  if (auto *twin = llvm::find_if(candidates, isTwin); twin != candidates.end()) {
+    kernel::WeightOp found = twin->front();
+    setOffset(forms, *found.getOffset());
     return success();
   }
-  weight.setOffset(end);
-  candidates.push_back(weight);
-  end += llvm::alignTo(getStoredBytes(weight), weightAlignment);
+  setOffset(forms, end);
+  candidates.push_back(forms);
+  end += llvm::alignTo(getStoredBytes(first), weightAlignment);
   return success();
 }
 
-FailureOr<int64_t> placeWeights(ArrayRef<ModuleOp> modules) {
+FailureOr<int64_t> placeWeights(const std::vector<std::vector<ModuleOp>> &forms) {
   Places places;
-  for (ModuleOp module : modules)
-    for (auto weight : module.getOps<kernel::WeightOp>())
-      if (failed(places.add(weight)))
-        return failure();
+  auto list = [](ArrayRef<ModuleOp> modules) {
+    std::vector<kernel::WeightOp> weights;
+    for (ModuleOp module : modules)
+      llvm::append_range(weights, module.getOps<kernel::WeightOp>());
+    return weights;
+  };
+  std::vector<std::vector<kernel::WeightOp>> weights;
+  for (const std::vector<ModuleOp> &modules : forms)
+    weights.push_back(list(modules));
+  for (size_t i = 0; !weights.empty() && i < weights[0].size(); ++i) {
+    WeightForms all;
+    for (const std::vector<kernel::WeightOp> &form : weights)
+      all.push_back(form[i]);
+    if (failed(places.add(all)))
+      return failure();
+  }
   return places.end;
+}
+
+FailureOr<int64_t> placeWeights(ArrayRef<ModuleOp> modules) {
+  std::vector<std::vector<ModuleOp>> forms(1, modules.vec());
+  return placeWeights(forms);
 }
 
 //===- Writing --------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 #include "dialects/kernel/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
+#include <vector>
 
 namespace kiln {
 
@@ -17,6 +18,10 @@ inline constexpr int64_t maxEmbeddedBytes = (int64_t(2) << 30) - (int64_t(128) <
 /// Gives every kernel.weight its offset. Weights with the same bytes in the same order share one, also across modules (one model
 /// for several targets). Returns the total size.
 mlir::FailureOr<int64_t> placeWeights(llvm::ArrayRef<mlir::ModuleOp> modules);
+
+/// The same for several forms of the modules, which have the same weights with other values: the ranks that share code. Two weights share an offset if
+/// they have the same bytes in each form.
+mlir::FailureOr<int64_t> placeWeights(const std::vector<std::vector<mlir::ModuleOp>> &forms);
 
 /// The bytes that a weight takes in its stored order, without what aligns the next one.
 int64_t getStoredBytes(kernel::WeightOp weight);

@@ -2,8 +2,12 @@
 #include "compiler/pipeline/Ranks.h"
 #include "compiler/pipeline/DiagnosticCollector.h"
 #include "compiler/pipeline/RunPass.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/nn/ConstantPart.h"
+#include "dialects/nn/Ranks.h"
 #include "passes/Passes.h"
 #include "passes/ranks/Layouts.h"
+#include "passes/ranks/SliceConstant.h"
 #include "passes/ranks/WholeWork.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -28,19 +32,139 @@ static std::string findObstacle(const CompileOptions &options) {
   return "";
 }
 
-static OwningOpRef<ModuleOp> makeRank(ModuleOp module, int64_t rank, const CompileOptions &options, std::vector<std::string> &errors) {
-  OwningOpRef<ModuleOp> part = cast<ModuleOp>(module->clone());
+/// Runs the passes that `add` adds.
+static bool runPasses(ModuleOp module, std::vector<std::string> &errors, llvm::function_ref<void(PassManager &)> add) {
   PassManager passes(module.getContext());
+  add(passes);
+  DiagnosticCollector diagnostics(*module.getContext(), errors);
+  return succeeded(passes.run(module));
+}
+
+static OwningOpRef<ModuleOp> cutForRank(ModuleOp module, int64_t rank, std::vector<std::string> &errors) {
+  OwningOpRef<ModuleOp> part = cast<ModuleOp>(module->clone());
   PartitionRanksOptions cut;
   cut.rank = rank;
-  passes.addPass(createPartitionRanks(cut));
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-  if (!options.plain)
-    passes.addPass(createSimplifyDataMovement());
-  passes.addPass(createVerifyGraph());
-  DiagnosticCollector diagnostics(*module.getContext(), errors);
-  return succeeded(passes.run(*part)) ? std::move(part) : OwningOpRef<ModuleOp>();
+  bool isCut = runPasses(*part, errors, [&](PassManager &passes) { passes.addPass(createPartitionRanks(cut)); });
+  return isCut ? std::move(part) : OwningOpRef<ModuleOp>();
+}
+
+static bool simplify(ModuleOp part, const CompileOptions &options, std::vector<std::string> &errors) {
+  return runPasses(part, errors, [&](PassManager &passes) {
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+    if (!options.plain)
+      passes.addPass(createSimplifyDataMovement());
+    passes.addPass(createVerifyGraph());
+  });
+}
+
+//===- Ranks with the same code --------------------------------------------------===//
+//
+// Most modules differ in nothing but the parts of constants that they have. Then one of them is compiled for all, unless a pass reads a part: what it decides
+// may be right for one rank only. Collectives find the ranks that take part from the number of their own (kiln/collectives.h).
+//
+//===----------------------------------------------------------------------===//
+
+/// Whether the constants are equal, or the same parts of the same one.
+static bool areAlike(ElementsAttr one, ElementsAttr other) {
+  if (one == other)
+    return true;
+  std::shared_ptr<nn::ConstantPart> a = nn::findPart(one), b = nn::findPart(other);
+  return a && b && a->getSource() == b->getSource() && a->getCut() == b->getCut() && one.getType() == other.getType();
+}
+
+/// The attributes that the code of an operation rests on.
+static DictionaryAttr listCodeAttributes(Operation *op) {
+  NamedAttrList attributes(op->getAttrDictionary());
+  if (nn::isCollective(op)) {
+    ArrayRef<int32_t> ranks = nn::getCollectiveRanks(op);
+    attributes.set("ranks", DenseI32ArrayAttr::get(op->getContext(), {static_cast<int32_t>(ranks.size()), ranks[1] - ranks[0]}));
+    attributes.erase("index");
+  }
+  if (isa<nn::ConstantOp>(op))
+    attributes.erase("value");
+  return attributes.getDictionary(op->getContext());
+}
+
+static bool haveSameCode(ModuleOp one, ModuleOp other) {
+  SmallVector<Operation *> list, others;
+  one.walk<WalkOrder::PreOrder>([&](Operation *op) { list.push_back(op); });
+  other.walk<WalkOrder::PreOrder>([&](Operation *op) { others.push_back(op); });
+  if (list.size() != others.size())
+    return false;
+  DenseMap<Value, Value> twins;
+  auto pair = [&](ValueRange values, ValueRange theirs) {
+    bool isSame = values.getTypes() == theirs.getTypes();
+    for (auto [value, twin] : llvm::zip(values, theirs))
+      twins[value] = twin;
+    return isSame;
+  };
+  for (auto [op, twin] : llvm::zip(list, others)) {
+    auto constant = dyn_cast<nn::ConstantOp>(op), theirs = dyn_cast<nn::ConstantOp>(twin);
+    bool isSame = op->getName() == twin->getName() && listCodeAttributes(op) == listCodeAttributes(twin) && op->getNumRegions() == twin->getNumRegions() &&
+                  llvm::equal(op->getOperands(), twin->getOperands(), [&](Value a, Value b) { return twins.lookup(a) == b; }) &&
+                  (!constant || areAlike(constant.getValue(), theirs.getValue())) && pair(op->getResults(), twin->getResults());
+    for (auto [region, their] : llvm::zip(op->getRegions(), twin->getRegions())) {
+      isSame = isSame && region.getBlocks().size() == their.getBlocks().size();
+      for (auto [block, theirBlock] : llvm::zip(region, their))
+        isSame = isSame && pair(block.getArguments(), theirBlock.getArguments());
+    }
+    if (!isSame)
+      return false;
+  }
+  return true;
+}
+
+bool dependsOnParts(const Compilation &result) {
+  bool isShared = false;
+  for (const Compilation *model : result.models())
+    isShared |= llvm::any_of(model->targets, [](const TargetModule &target) { return !target.sharedBy.empty(); });
+  return isShared && llvm::any_of(result.rankParts, [](auto &part) { return part->wasRead(); });
+}
+
+/// The constant of another rank in the place of this one.
+static ElementsAttr findTwin(ElementsAttr value, const Grid &grid, int64_t rank) {
+  std::shared_ptr<nn::ConstantPart> part = nn::findPart(value);
+  if (!part)
+    return value;
+  ElementsAttr twin = sliceConstant(part->getSource(), Cut(part->getCut()), grid, rank);
+  return DenseResourceElementsAttr::get(cast<ShapedType>(value.getType()), cast<DenseResourceElementsAttr>(twin).getRawHandle());
+}
+
+static OwningOpRef<ModuleOp> makeWeights(ModuleOp module, const Grid &grid, int64_t rank) {
+  OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
+  OpBuilder builder = OpBuilder::atBlockEnd(result->getBody());
+  for (auto weight : module.getOps<kernel::WeightOp>()) {
+    auto twin = cast<kernel::WeightOp>(builder.clone(*weight));
+    twin.setValueAttr(findTwin(weight.getValue(), grid, rank));
+  }
+  return result;
+}
+
+void addSharedWeights(const CompileOptions &options, Compilation &result) {
+  std::optional<Grid> grid = parseGrid(options.ranks);
+  for (TargetModule &target : result.targets)
+    for (int64_t rank : target.sharedBy)
+      target.sharedWeights.push_back(makeWeights(*target.module, *grid, rank));
+  for (const std::unique_ptr<Compilation> &graph : result.graphs)
+    addSharedWeights(options, *graph);
+}
+
+/// The module whose code the rank can run; null if there is none.
+static TargetModule *findShared(const CompileOptions &options, ModuleOp part, Compilation &result) {
+  if (!options.separateRanks)
+    for (TargetModule &target : result.targets)
+      if (haveSameCode(*target.module, part))
+        return &target;
+  return nullptr;
+}
+
+static std::vector<bool> listCutInputs(ModuleOp whole, ModuleOp part) {
+  std::vector<bool> areCut;
+  auto types = [](ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main").getArgumentTypes(); };
+  for (auto [type, own] : llvm::zip_equal(types(whole), types(part)))
+    areCut.push_back(type != own);
+  return areCut;
 }
 
 bool splitByRank(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
@@ -61,11 +185,24 @@ bool splitByRank(const CompileOptions &options, Compilation &result, std::vector
   for (int64_t rank = 0; rank < countRanks(options); ++rank) {
     if (options.onlyRank >= 0 && rank != options.onlyRank)
       continue;
-    OwningOpRef<ModuleOp> part = makeRank(*general.module, rank, options, errors);
+    OwningOpRef<ModuleOp> part = cutForRank(*general.module, rank, errors);
     if (!part)
       return false;
+    if (result.targets.empty())
+      result.cutInputs = listCutInputs(*general.module, *part);
+    if (TargetModule *shared = findShared(options, *part, result)) {
+      shared->sharedBy.push_back(rank);
+      continue;
+    }
+    part->walk([&](nn::ConstantOp constant) {
+      if (std::shared_ptr<nn::ConstantPart> known = nn::findPart(constant.getValue()))
+        result.rankParts.push_back(std::move(known));
+    });
     result.targets.push_back({general.name, std::move(part), "", rank});
   }
+  for (TargetModule &target : result.targets)
+    if (!simplify(*target.module, options, errors))
+      return false;
   return true;
 }
 

@@ -66,7 +66,7 @@ ImportOptions makeImportOptions(const CompileOptions &options) {
   import.delegates = options.delegates;
   import.limits = options.limits;
   // What is narrower in the library than in the file may still fit; the compile's end tells.
-  if (!options.externalWeights && options.stopAfter.empty() && options.weightsType.empty() && options.compute.empty())
+  if (!options.externalWeights && options.ranks.empty() && options.stopAfter.empty() && options.weightsType.empty() && options.compute.empty())
     import.mostExternalBytes = maxEmbeddedBytes;
   import.exposeNodes = options.observation.any();
   import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal

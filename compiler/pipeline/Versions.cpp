@@ -115,7 +115,7 @@ void splitByTarget(ArrayRef<kernel::TargetAttr> targets, Compilation &result) {
     for (size_t i = 0; i < versions; ++i) {
       auto module = cast<ModuleOp>((*result.targets[i].module)->clone());
       module->setAttr(kernel::targetAttrName, target);
-      result.targets.push_back({target.getName().str(), module, result.targets[i].sizes, result.targets[i].rank});
+      result.targets.push_back({target.getName().str(), module, result.targets[i].sizes, result.targets[i].rank, result.targets[i].sharedBy});
     }
 }
 

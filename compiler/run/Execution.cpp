@@ -69,12 +69,12 @@ std::vector<const Tensor *> Execution::listBuffers() const {
 }
 
 kiln_status Execution::call(const kiln_context *context) const {
-  if (!stages.empty())
-    return callStages(context);
-  auto one = [this](int32_t rank, void *const *places, const void *room, const kiln_context *own) { return callRank(rank, places, room, own); };
+  auto one = [this](int32_t rank, void *const *places, const void *room, const kiln_context *own) {
+    return stages.empty() ? callRank(rank, places, room, own) : callStages(rank, own);
+  };
   if (runsAllRanks(context))
     return team->run(context, outputPointers.data(), workspace.getData(), one);
-  return callRank(context && context->communicator ? context->communicator->rank : 0, outputPointers.data(), workspace.getData(), context);
+  return one(context && context->communicator ? context->communicator->rank : 0, outputPointers.data(), workspace.getData(), context);
 }
 
 kiln_status Execution::callRank(int32_t rank, void *const *outputPlaces, const void *room, const kiln_context *context) const {
@@ -176,7 +176,9 @@ llvm::Error Execution::run(const kiln_context *context) {
       return error;
   if (llvm::Error error = shapeOutputs())
     return error;
-  bool areIntact = areGuardsIntact() && llvm::all_of(stages, [](const Execution &stage) { return stage.areGuardsIntact(); });
+  bool areIntact = areGuardsIntact();
+  for (const std::vector<Execution> &ofRank : stages)
+    areIntact &= llvm::all_of(ofRank, [](const Execution &stage) { return stage.areGuardsIntact(); });
   if (!areIntact)
     return llvm::createStringError(std::errc::state_not_recoverable, "the model wrote beyond an output");
   return llvm::Error::success();

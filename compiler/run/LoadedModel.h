@@ -33,7 +33,7 @@ public:
   /// The model of a program.
   static llvm::Expected<std::unique_ptr<LoadedModel>> load(std::unique_ptr<Program> program, std::unique_ptr<llvm::MemoryBuffer> weights = nullptr);
   /// Links the objects of a library that has a model in stages, `stages` being their names in order. It looks like the whole model, and a run calls one stage
-  /// after the other.
+  /// after the other. Of a sharded one, `weights` are those of all ranks of the first stage, of the second one, and so on.
   static llvm::Expected<std::unique_ptr<LoadedModel>> loadStages(llvm::StringRef name, llvm::ArrayRef<std::string> stages,
                                                                  std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
                                                                  std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights = {});
@@ -139,7 +139,8 @@ public:
 private:
   const LoadedModel *model = nullptr;
   llvm::Error prepareStages();
-  kiln_status callStages(const kiln_context *context) const;
+  llvm::Error prepareStages(void *const *places, const void *room);
+  kiln_status callStages(int32_t rank, const kiln_context *context) const;
   bool areGuardsIntact() const;
   llvm::Error shapeOutputs();
   kiln_status callRank(int32_t rank, void *const *outputPlaces, const void *room, const kiln_context *context) const;
@@ -160,8 +161,8 @@ private:
   /// The ranks of a sharded model, unless the caller has a communicator.
   std::unique_ptr<RankTeam> team;
   Tensor workspace;
-  /// Those of a model in stages, whose workspaces are parts of this one's.
-  std::vector<Execution> stages;
+  /// Those of a model in stages, for each rank, whose workspaces are parts of the rank's.
+  std::vector<std::vector<Execution>> stages;
   void *stageWorkspace = nullptr;
 };
 

@@ -63,6 +63,10 @@ public:
   kiln_status run(const kiln_context *context, void *const *outputs, const void *workspace, Call call) override;
   llvm::Error check(llvm::ArrayRef<const Tensor *> outputs) override;
   llvm::Expected<std::vector<RankTimes>> takeTimes() override;
+  /// The memory of a rank from 1 on.
+  void *const *getOutputs(int32_t rank) const { return others[size_t(rank) - 1].pointers.data(); }
+  const void *getWorkspace(int32_t rank) const { return others[size_t(rank) - 1].workspace.getData(); }
+  int32_t getSize() const { return int32_t(others.size()) + 1; }
 
 private:
   ThreadTeam() = default;

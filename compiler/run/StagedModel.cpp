@@ -112,6 +112,7 @@ Expected<const kiln_model_info *> TableJoiner::join(StringRef name) {
   info->num_inputs = int32_t(inputs.size());
   info->num_outputs = int32_t(outputs.size());
   info->num_symbols = first.num_symbols;
+  info->num_ranks = first.num_ranks;
   info->workspace_size = -1;
   info->weights_size = first.weights_size;
   info->weights_checksum = first.weights_checksum;
@@ -128,7 +129,10 @@ Expected<const kiln_model_info *> TableJoiner::join(StringRef name) {
 Expected<std::unique_ptr<LoadedModel>> LoadedModel::loadStages(StringRef name, ArrayRef<std::string> stages,
                                                                std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects,
                                                                std::vector<std::unique_ptr<llvm::MemoryBuffer>> weights) {
-  Expected<std::unique_ptr<LoadedModel>> first = load(stages.front(), std::move(objects), std::move(weights));
+  // One file for the library, or one for each rank of each stage.
+  size_t own = weights.size() > 1 ? weights.size() / stages.size() : weights.size();
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> ofFirst(std::make_move_iterator(weights.begin()), std::make_move_iterator(weights.begin() + own));
+  Expected<std::unique_ptr<LoadedModel>> first = load(stages.front(), std::move(objects), std::move(ofFirst));
   if (!first)
     return first.takeError();
   std::unique_ptr<LoadedModel> whole(new LoadedModel);
@@ -137,11 +141,14 @@ Expected<std::unique_ptr<LoadedModel>> LoadedModel::loadStages(StringRef name, A
   whole->jit = (*first)->jit;
   whole->weights = (*first)->weights;
   whole->stages.push_back(std::move(*first));
-  for (const std::string &stage : stages.drop_front()) {
+  for (auto [number, stage] : llvm::enumerate(stages.drop_front())) {
     std::unique_ptr<LoadedModel> next(new LoadedModel);
     next->name = stage;
     next->jit = whole->jit;
-    next->weights = whole->weights;
+    if (own > 1)
+      next->weights.assign(std::make_move_iterator(weights.begin() + (number + 1) * own), std::make_move_iterator(weights.begin() + (number + 2) * own));
+    else
+      next->weights = whole->weights;
     if (llvm::Error error = next->findFunctions())
       return std::move(error);
     if (llvm::Error error = next->check())
@@ -166,10 +173,23 @@ Expected<size_t> LoadedModel::sumWorkspaces(ArrayRef<int64_t> dims) const {
   return sum;
 }
 
-/// Prepares the stages of a model whose own pointers are set, with workspaces in that of the whole.
+/// Prepares the stages of a model whose own pointers are set, for each rank.
 llvm::Error Execution::prepareStages() {
+  if (model->stages.empty())
+    return llvm::Error::success();
+  if (llvm::Error error = prepareStages(outputPointers.data(), workspace.getData()))
+    return error;
+  for (int32_t rank = 1; team && rank < team->getSize(); ++rank)
+    if (llvm::Error error = prepareStages(team->getOutputs(rank), team->getWorkspace(rank)))
+      return error;
+  return llvm::Error::success();
+}
+
+/// The stages of the next rank, with workspaces in `room` and the outputs of the whole model at `places`. A border may be a part, so each rank has its own.
+llvm::Error Execution::prepareStages(void *const *places, const void *room) {
   std::map<StringRef, const void *> borders;
-  char *rest = static_cast<char *>(workspace.getData());
+  auto *rest = static_cast<char *>(const_cast<void *>(room));
+  std::vector<Execution> &ofRank = stages.emplace_back();
   for (const std::unique_ptr<LoadedModel> &stage : model->stages) {
     Execution part;
     part.model = stage.get();
@@ -189,7 +209,7 @@ llvm::Error Execution::prepareStages() {
           return makeError("border '" + llvm::Twine(output.name) + "': " + llvm::toString(border.takeError()));
         part.outputs.push_back(std::move(*border));
       }
-      part.outputPointers.push_back(number ? outputPointers[*number] : part.outputs.back().getData());
+      part.outputPointers.push_back(number ? places[*number] : part.outputs.back().getData());
       borders[output.name] = part.outputPointers.back();
     }
     part.inputPointers.push_back(nullptr);
@@ -199,13 +219,13 @@ llvm::Error Execution::prepareStages() {
       return size.takeError();
     part.stageWorkspace = rest;
     rest += llvm::alignTo(*size, KILN_ALIGNMENT);
-    stages.push_back(std::move(part));
+    ofRank.push_back(std::move(part));
   }
   return llvm::Error::success();
 }
 
-kiln_status Execution::callStages(const kiln_context *context) const {
-  for (const Execution &stage : stages)
+kiln_status Execution::callStages(int32_t rank, const kiln_context *context) const {
+  for (const Execution &stage : stages[stages.size() > 1 ? size_t(rank) : 0])
     if (kiln_status status = stage.call(context))
       return status;
   return KILN_STATUS_OK;

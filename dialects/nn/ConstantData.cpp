@@ -1,5 +1,6 @@
 //===- ConstantData.cpp - The bytes of a constant --------------------------===//
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/ConstantPart.h"
 #include "dialects/nn/NN.h"
 
 #include "mlir/IR/AsmState.h"
@@ -19,12 +20,21 @@ static constexpr size_t resourceBytes = 1024;
 
 int64_t elementBytes(Type elementType) { return (elementType.getIntOrFloatBitWidth() + 7) / 8; }
 
+/// Of the blobs that own nothing, only those of makeMappedConstant and of parts have a deleter.
+static bool isMappedBlob(ElementsAttr attr) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(attr);
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  return blob && !blob->isMutable() && blob->getDeleter();
+}
+
 ConstantData::ConstantData(ElementsAttr attr) : element(attr.getElementType()), elements(attr.getNumElements()) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
     if (AsmResourceBlob *blob = resource.getRawHandle().getBlob()) {
       view = blob->getData();
-      // Of the blobs that own nothing, only those of makeMappedConstant have a deleter.
-      isMapped = !blob->isMutable() && blob->getDeleter();
+      part = findPart(attr);
+      if (part)
+        part->hold();
+      isMapped = isMappedBlob(part ? part->getSource() : attr) && (!part || part->isInSource());
     }
     return;
   }
@@ -48,11 +58,28 @@ ConstantData::ConstantData(ElementsAttr attr) : element(attr.getElementType()), 
 static constexpr size_t releasedBytes = 1 << 20;
 
 ConstantData::~ConstantData() {
-  if (!isMapped || view.size() < releasedBytes)
+  if (view.size() >= releasedBytes)
+    releasePages(0, view.size());
+  if (part)
+    part->release();
+}
+
+void ConstantData::releasePages(size_t first, size_t last) const {
+  if (!isMapped)
     return;
   static const uint64_t page = llvm::sys::Process::getPageSizeEstimate();
-  uint64_t begin = llvm::alignTo(reinterpret_cast<uintptr_t>(view.begin()), page), end = llvm::alignDown(reinterpret_cast<uintptr_t>(view.end()), page);
-  madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+  uint64_t begin = llvm::alignTo(reinterpret_cast<uintptr_t>(view.data() + first), page);
+  uint64_t end = llvm::alignDown(reinterpret_cast<uintptr_t>(view.data() + last), page);
+  if (begin < end)
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+}
+
+int64_t countConstantBytes(ElementsAttr attr) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    return blob ? int64_t(blob->getData().size()) : 0;
+  }
+  return attr.getNumElements() * elementBytes(attr.getElementType());
 }
 
 /// Bits of an element as an unsigned number.

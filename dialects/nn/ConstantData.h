@@ -4,11 +4,14 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace kiln::nn {
+
+class ConstantPart;
 
 /// The elements of a constant as raw bytes in row-major order and host byte order; bool takes one byte per element. The bytes of a
 /// resource are borrowed; those of a dense attribute are copied if it stores them in another form. Must not outlive the attribute.
@@ -18,10 +21,13 @@ public:
   explicit ConstantData(mlir::ElementsAttr attr);
   ~ConstantData();
   ConstantData(ConstantData &&other)
-      : element(other.element), elements(other.elements), view(other.view), storage(std::move(other.storage)), isMapped(std::exchange(other.isMapped, false)) {}
+      : element(other.element), elements(other.elements), view(other.view), storage(std::move(other.storage)), part(std::move(other.part)),
+        isMapped(std::exchange(other.isMapped, false)) {}
   ConstantData &operator=(ConstantData &&) = delete;
 
   llvm::ArrayRef<char> bytes() const { return view; }
+  /// Gives back the pages of a mapped file of the bytes [first, last), which nobody needs soon.
+  void releasePages(size_t first, size_t last) const;
   int64_t numElements() const { return elements; }
   mlir::Type elementType() const { return element; }
 
@@ -52,11 +58,15 @@ private:
   int64_t elements;
   llvm::ArrayRef<char> view;
   std::vector<char> storage;
+  std::shared_ptr<ConstantPart> part;
   bool isMapped = false;
 };
 
 /// Bytes that one element takes in memory (bool: 1).
 int64_t elementBytes(mlir::Type elementType);
+
+/// The bytes of a constant without a look at them; of a resource as many as it has, whatever its type says.
+int64_t countConstantBytes(mlir::ElementsAttr attr);
 
 /// A constant of this static type over bytes: a dense attribute when small, a resource that owns the bytes otherwise.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);

@@ -30,14 +30,14 @@ ArrayRef<int32_t> nn::getCollectiveRanks(Operation *op) {
   return visitCollective(op, [](auto collective) { return collective.getRanks(); });
 }
 
-/// The literals of any collective: its own, then the ranks and the place of this one.
+/// The literals of any collective: its own, then how many ranks take part, and how far their numbers are apart. So the text is the same for all ranks.
 template <typename Op> static ArrayAttr listLiterals(Op op, std::initializer_list<int64_t> own) {
   Builder b(op->getContext());
   SmallVector<Attribute> all;
   for (int64_t number : own)
     all.push_back(b.getI64IntegerAttr(number));
-  all.push_back(op.getRanksAttr());
-  all.push_back(op.getIndexAttr());
+  all.push_back(b.getI64IntegerAttr(static_cast<int64_t>(op.getRanks().size())));
+  all.push_back(b.getI64IntegerAttr(op.getRanks()[1] - op.getRanks()[0]));
   return b.getArrayAttr(all);
 }
 
@@ -174,6 +174,13 @@ static LogicalResult verifyRanks(Operation *op, ArrayRef<int32_t> ranks, int64_t
     return op->emitOpError("expected two or more different ranks");
   if (index < 0 || index >= static_cast<int64_t>(ranks.size()))
     return op->emitOpError() << "has index " << index << " among " << ranks.size() << " ranks";
+  // Those along an axis of a grid: each rank finds the others from its own number alone.
+  int64_t step = ranks[1] - ranks[0], count = static_cast<int64_t>(ranks.size());
+  bool isAxis = count <= maxCollectiveRanks && step > 0 && ranks[0] / step % count == 0;
+  for (auto [place, rank] : llvm::enumerate(ranks))
+    isAxis &= rank == ranks[0] + static_cast<int64_t>(place) * step;
+  if (!isAxis)
+    return op->emitOpError("expected the ranks along an axis of a grid, at equal distances");
   return success();
 }
 

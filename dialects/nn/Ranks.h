@@ -10,6 +10,9 @@
 
 namespace kiln::nn {
 
+/// The most ranks that take part in one collective (kiln/collectives.h).
+inline constexpr int64_t maxCollectiveRanks = 256;
+
 /// Whether the operation is one in which all ranks take part, in the same order on each.
 inline bool isCollective(mlir::Operation *op) { return llvm::isa<AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp, ShiftOp>(op); }
 

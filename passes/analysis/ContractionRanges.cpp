@@ -1,6 +1,7 @@
 //===- ContractionRanges.cpp - Ranges of matrix products and convolutions --===//
 #include "passes/analysis/ContractionRanges.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/ConstantPart.h"
 #include "passes/analysis/ValueRangeAnalysis.h"
 
 using namespace mlir;
@@ -65,7 +66,12 @@ Interval inferContractionRange(Operation *op, Interval input, Interval weight) {
   Interval sum = multiply(multiply(input, weight), {static_cast<double>(count), static_cast<double>(count)});
   double magnitude = input.magnitude() * weight.magnitude() * count;
   if (ElementsAttr constant = getConstant(op->getOperand(1))) {
-    WeightSums sums = sumWeights(op, constant);
+    // Of a part of the weights, those that other ranks have count as products with zero.
+    std::shared_ptr<ConstantPart> part = findPart(constant);
+    bool isCut = part && part->getType() == constant.getType();
+    if (isCut)
+      input = Interval::join(input, {0, 0, input.nan});
+    WeightSums sums = sumWeights(op, isCut ? part->getSource() : constant);
     sum = Interval();
     magnitude = 0;
     for (auto [positive, negative] : llvm::zip_equal(sums.positive, sums.negative)) {

@@ -8,6 +8,7 @@
 #include "passes/analysis/ValueRangeAnalysis.h"
 #include "passes/analysis/ContractionRanges.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/ConstantPart.h"
 #include "dialects/nn/Dims.h"
 #include "passes/analysis/ScalarRanges.h"
 
@@ -46,7 +47,8 @@ int64_t getLargestSize(Operation *op, Type type, ArrayRef<int64_t> axes) {
   return product;
 }
 
-static Interval rangeOfConstant(ElementsAttr attr) {
+static Interval rangeOfConstant(ElementsAttr constant) {
+  ElementsAttr attr = getWhole(constant);
   ConstantData data(attr);
   Interval none;
   double low = none.low, high = none.high;

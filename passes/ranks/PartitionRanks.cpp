@@ -58,6 +58,7 @@ private:
   int64_t collectives = 0;
   /// What has been made of values for uses that want other parts: several uses may want the same.
   DenseMap<Value, SmallVector<std::pair<Cut, Value>>> changed;
+  DenseMap<Attribute, SmallVector<std::pair<Cut, ElementsAttr>>> constants;
 };
 
 class PartitionRanks : public impl::PartitionRanksBase<PartitionRanks> {
@@ -154,9 +155,16 @@ void Partition::partitionShard(shard::ShardOp op) {
 Value Partition::partitionConstant(ConstantOp op, const Cut &cut) {
   builder.setInsertionPoint(op);
   ElementsAttr value = op.getValue();
-  for (unsigned axis = 0; axis < cut.size(); ++axis)
-    if (cut[axis] != whole)
-      value = sliceConstant(value, cut[axis], grid.shape[axis], grid.coordinate(rank, axis));
+  if (llvm::any_of(cut, [](int dim) { return dim != whole; })) {
+    // Equal parts are one attribute, so that equal constants are found.
+    auto &known = constants[value];
+    auto *found = llvm::find_if(known, [&](auto &part) { return part.first == cut; });
+    if (found == known.end()) {
+      known.emplace_back(cut, sliceConstant(value, cut, grid, rank));
+      found = &known.back();
+    }
+    value = found->second;
+  }
   return ConstantOp::create(builder, op.getLoc(), value);
 }
 

@@ -1,12 +1,21 @@
 //===- SliceConstant.cpp - A part of a constant ------------------------------===//
 #include "passes/ranks/SliceConstant.h"
 #include "dialects/nn/ConstantData.h"
-
-#include "mlir/IR/DialectResourceBlobManager.h"
+#include "dialects/nn/ConstantPart.h"
 
 using namespace mlir;
 
 namespace kiln {
+
+ElementsAttr sliceConstant(ElementsAttr value, const Cut &cut, const Grid &grid, int64_t rank) {
+  SmallVector<int64_t> shape(cast<RankedTensorType>(value.getType()).getShape()), starts(shape.size(), 0);
+  for (auto [axis, dim] : llvm::enumerate(cut))
+    if (dim != whole) {
+      shape[dim] /= grid.shape[axis];
+      starts[dim] += shape[dim] * grid.coordinate(rank, axis);
+    }
+  return nn::makePart(value, starts, shape, cut);
+}
 
 static ElementsAttr slice(ElementsAttr value, unsigned dim, int64_t first, int64_t count) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -21,7 +30,8 @@ static ElementsAttr slice(ElementsAttr value, unsigned dim, int64_t first, int64
   if (auto splat = dyn_cast<SplatElementsAttr>(value))
     return splat.resizeSplat(part);
   nn::ConstantData data(value);
-  if (rows == 1)
+  // The bytes of a part are only there while somebody reads them.
+  if (rows == 1 && !nn::findPart(value))
     if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
       return nn::makeBorrowedConstant(part, data.bytes().slice(first * row, count * row), resource.getRawHandle().getKey());
   std::vector<char> copy;

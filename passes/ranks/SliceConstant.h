@@ -3,10 +3,14 @@
 #define KILN_PASSES_RANKS_SLICECONSTANT_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "passes/ranks/Layouts.h"
 
 namespace kiln {
 
-/// Part `index` of `parts` equal ones of a constant along a dimension. Parts whose bytes are next to each other are borrowed, not copied.
+/// The part of a constant that a rank has. It borrows the bytes of the whole one (dialects/nn/ConstantPart.h) and remembers the cut.
+mlir::ElementsAttr sliceConstant(mlir::ElementsAttr value, const Cut &cut, const Grid &grid, int64_t rank);
+
+/// Part `index` of `parts` equal ones along a dimension. Bytes that are next to each other in a constant that is no part are borrowed, not copied.
 mlir::ElementsAttr sliceConstant(mlir::ElementsAttr value, unsigned dim, int64_t parts, int64_t index);
 
 /// The indices [first, first + count) of the first dimension.

@@ -2,6 +2,7 @@
 #include "compiler/Recursion.h"
 #include "compiler/pipeline/Stages.h"
 #include "compiler/target/SetTarget.h"
+#include "dialects/nn/ConstantPart.h"
 #include "dialects/nn/NN.h"
 #include "passes/Passes.h"
 #include "passes/ranks/ShardLoops.h"
@@ -24,6 +25,8 @@ int main(int argc, char **argv) {
   if (!llvm::is_contained(llvm::map_range(arguments, [](char *argument) { return llvm::StringRef(argument); }), noThreads))
     arguments.push_back(noThreads);
   arguments.push_back(nullptr);
+  // Whatever passes leave is printed.
+  kiln::nn::holdAllParts();
   return kiln::runOnIR(argc, argv, [&] {
     return mlir::asMainReturnCode(mlir::MlirOptMain(arguments.size() - 1, arguments.data(), "Kiln optimizer\n", registry));
   });

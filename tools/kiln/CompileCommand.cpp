@@ -1,5 +1,6 @@
 //===- CompileCommand.cpp - kiln compile: a model to a library -------------===//
 #include "dialects/kernel/Kernel.h"
+#include "dialects/nn/ConstantPart.h"
 #include "tools/kiln/Card.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
@@ -49,7 +50,9 @@ static constexpr StringLiteral emitKinds[] = {"lib", "obj", "cpp", "so", "mlir",
 
 static void printIr(mlir::ModuleOp module, raw_ostream &os, bool whole) {
   mlir::OpPrintingFlags flags;
-  if (!whole)
+  if (whole)
+    nn::holdAllParts();
+  else
     flags.elideLargeElementsAttrs(64).elideLargeResourceString(64);
   module.print(os, flags.enableDebugInfo(whole));
 }

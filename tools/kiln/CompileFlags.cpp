@@ -465,8 +465,6 @@ Expected<CompileOptions> getLibraryOptions() {
   if (!stages)
     return stages.takeError();
   options.stages = std::move(*stages);
-  if (options.stages.count && !options.ranks.empty())
-    return makeError("--stages and --ranks: the stages of a pipeline are not sharded");
   if (weights != "embed" && weights != "file")
     return wrong("weights", weights, "embed or file");
   options.externalWeights = weights == "file";

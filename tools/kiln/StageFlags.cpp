@@ -62,7 +62,8 @@ void printStages(ArrayRef<StageSummary> stages) {
                           " % of the estimated time, " + Twine(stage.weightsBytes) + " bytes of weights, at most " + Twine(stage.valueBytes) +
                           " bytes of values");
     for (const StageSummary::Border &border : stage.gives)
-      printLine(errs(), "  '" + border.name + "' " + border.type + ", " + Twine(border.bytes) + " bytes, to stage " + joinNumbers(border.to));
+      printLine(errs(), "  '" + border.name + "' " + border.type + ", " + Twine(border.bytes) + " bytes" +
+                            (border.isPart ? ", a part on each rank" : "") + ", to stage " + joinNumbers(border.to));
   }
 }
 
@@ -71,7 +72,8 @@ json::Array stagesToJson(ArrayRef<StageSummary> stages) {
   for (const StageSummary &stage : stages) {
     json::Array gives;
     for (const StageSummary::Border &border : stage.gives)
-      gives.push_back(json::Object{{"name", jsonText(border.name)}, {"type", border.type}, {"bytes", border.bytes}, {"to", json::Array(border.to)}});
+      gives.push_back(json::Object{
+          {"name", jsonText(border.name)}, {"type", border.type}, {"bytes", border.bytes}, {"part", border.isPart}, {"to", json::Array(border.to)}});
     list.push_back(json::Object{{"name", stage.name},
                                 {"kernels", stage.kernels},
                                 {"share", stage.share},

@@ -13,6 +13,22 @@ static inline const kiln_communicator *rank_communicator(const int8_t *caller) {
   return context && KILN_HAS_FIELD(kiln_context, context, communicator) ? context->communicator : nullptr;
 }
 
+// The ranks of a collective: `count` of them, whose numbers are `step` apart, along an axis of the grid. Which ones follows from the own rank's number, so the
+// text of all ranks is the same.
+struct rank_group {
+  static constexpr int64_t most = 256;
+  rank_group(int32_t rank, int64_t count, int64_t step) {
+    const int64_t index = rank / step % count, first = rank - index * step;
+    for (int64_t i = 0; i < count; ++i)
+      numbers[i] = int32_t(first + i * step);
+    group = {numbers, int32_t(count), int32_t(index)};
+  }
+  rank_group(const rank_group &) = delete;
+
+  int32_t numbers[most];
+  kiln_ranks group;
+};
+
 // Whether the communicator has calls in two halves.
 static inline bool rank_has_halves(const kiln_communicator &all) { return KILN_HAS_FIELD(kiln_communicator, &all, wait) && all.start && all.wait; }
 
@@ -32,56 +48,58 @@ static inline kiln_status rank_run_whole(const kiln_communicator &all, const kil
 }
 
 // Makes the call, or starts it: `starts` says which. A communicator without halves makes all of it at once. Without a communicator the run ends.
-static inline void rank_call(int32_t *status, const int8_t *caller, const int32_t *ranks, int64_t num_ranks, int64_t index, bool starts, kiln_exchange what) {
+static inline void rank_call(int32_t *status, const int8_t *caller, int64_t num_ranks, int64_t step, bool starts, kiln_exchange what) {
   const kiln_communicator *const communicator = rank_communicator(caller);
-  const kiln_ranks group = {ranks, int32_t(num_ranks), int32_t(index)};
-  what.group = &group;
-  report(status, !communicator                                      ? KILN_STATUS_MISSING_COMMUNICATOR
-                 : starts && rank_has_halves(*communicator) ? communicator->start(communicator->user, &what)
-                                                            : rank_run_whole(*communicator, what));
+  if (!communicator)
+    return report(status, KILN_STATUS_MISSING_COMMUNICATOR);
+  const rank_group ranks(communicator->rank, num_ranks, step);
+  what.group = &ranks.group;
+  report(status, starts && rank_has_halves(*communicator) ? communicator->start(communicator->user, &what) : rank_run_whole(*communicator, what));
 }
 
 // `count` is the number of elements of the first operand in all of these.
 template <typename Element>
 static inline void rank_all_reduce(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
-                                   int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index, bool starts = false) {
+                                   int64_t reduction, int64_t num_ranks, int64_t step, bool starts = false) {
   if (whole != part)
     __builtin_memcpy(whole, part, size_t(count) * sizeof(Element));
-  rank_call(status, caller, ranks, num_ranks, index, starts,
+  rank_call(status, caller, num_ranks, step, starts,
             {KILN_EXCHANGE_ALL_REDUCE, int32_t(type), int32_t(reduction), -1, -1, 0, nullptr, whole, whole, count, 0});
 }
 
 template <typename Element>
 static inline void rank_reduce_scatter(const Element *whole, Element *part, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
-                                       int64_t reduction, const int32_t *ranks, int64_t num_ranks, int64_t index, bool starts = false) {
-  rank_call(status, caller, ranks, num_ranks, index, starts,
+                                       int64_t reduction, int64_t num_ranks, int64_t step, bool starts = false) {
+  rank_call(status, caller, num_ranks, step, starts,
             {KILN_EXCHANGE_REDUCE_SCATTER, int32_t(type), int32_t(reduction), -1, -1, 0, nullptr, whole, part, count / num_ranks, 0});
 }
 
 template <typename Element>
-static inline void rank_all_gather(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, const int32_t *ranks,
-                                   int64_t num_ranks, int64_t index, bool starts = false) {
-  rank_call(status, caller, ranks, num_ranks, index, starts,
+static inline void rank_all_gather(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, int64_t num_ranks,
+                                   int64_t step, bool starts = false) {
+  rank_call(status, caller, num_ranks, step, starts,
             {KILN_EXCHANGE_ALL_GATHER, 0, 0, -1, -1, 0, nullptr, part, whole, count * int64_t(sizeof(Element)), 0});
 }
 
 template <typename Element>
-static inline void rank_all_to_all(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, const int32_t *ranks,
-                                   int64_t num_ranks, int64_t index, bool starts = false) {
-  rank_call(status, caller, ranks, num_ranks, index, starts,
+static inline void rank_all_to_all(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, int64_t num_ranks,
+                                   int64_t step, bool starts = false) {
+  rank_call(status, caller, num_ranks, step, starts,
             {KILN_EXCHANGE_ALL_TO_ALL, 0, 0, -1, -1, 0, nullptr, given, taken, count / num_ranks * int64_t(sizeof(Element)), 0});
 }
 
 // To the rank `offset` places on, from the one on the other side; zeros where there is none.
 template <typename Element>
 static inline void rank_shift(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, int64_t offset,
-                              const int32_t *ranks, int64_t num_ranks, int64_t index, bool starts = false) {
-  const int64_t to = index + offset, from = index - offset, bytes = count * int64_t(sizeof(Element));
-  const bool gives = to >= 0 && to < num_ranks, takes = from >= 0 && from < num_ranks;
+                              int64_t num_ranks, int64_t step, bool starts = false) {
+  const kiln_communicator *const communicator = rank_communicator(caller);
+  const int64_t rank = communicator ? communicator->rank : 0, index = rank / step % num_ranks, bytes = count * int64_t(sizeof(Element));
+  const bool gives = index + offset >= 0 && index + offset < num_ranks, takes = index - offset >= 0 && index - offset < num_ranks;
   if (!takes)
     __builtin_memset(taken, 0, size_t(bytes));
-  rank_call(status, caller, ranks, num_ranks, index, starts,
-            {KILN_EXCHANGE_PAIR, 0, 0, gives ? ranks[to] : -1, takes ? ranks[from] : -1, 0, nullptr, given, taken, gives ? bytes : 0, takes ? bytes : 0});
+  rank_call(status, caller, num_ranks, step, starts,
+            {KILN_EXCHANGE_PAIR, 0, 0, gives ? int32_t(rank + offset * step) : -1, takes ? int32_t(rank - offset * step) : -1, 0, nullptr, given, taken,
+             gives ? bytes : 0, takes ? bytes : 0});
 }
 
 // The same, started: the arguments are those of the call above.

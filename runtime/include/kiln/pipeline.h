@@ -8,7 +8,10 @@
  *     kiln_pipeline_destroy(pipeline);
  *
  * Stages are put together by what their metadata says: kiln.stage and kiln.stages, and for each tensor where it comes from and goes to. Nothing is allocated
- * in a run. Borders between stages of one process are buffers of the pipeline, which nobody copies. */
+ * in a run. Borders between stages of one process are buffers of the pipeline, which nobody copies.
+ *
+ * The stages of a sharded model (`--stages=N --ranks=M`) are a pipeline on each rank, with that rank's weights; every stage's context has a communicator of
+ * its own, with the M ranks of that stage. Borders go from a rank of one stage to the same rank of another. */
 #ifndef KILN_PIPELINE_H
 #define KILN_PIPELINE_H
 
@@ -23,7 +26,7 @@ typedef struct kiln_stage {
   const kiln_model_info *info;
   void (*run)(void);            /* NAME_run, whatever its arguments */
   void (*workspace_size)(void); /* NAME_workspace_size */
-  const void *weights;          /* the contents of the weights file where there is one, else NULL */
+  const void *weights;          /* the contents of the weights file where there is one, of the rank's if it is sharded, else NULL */
 } kiln_stage;
 
 /* The stage of this name, with embedded weights. */
@@ -45,14 +48,18 @@ typedef struct kiln_pipeline_options {
   const int32_t *ranks; /* the rank of each stage of the model, for stages of other processes; NULL: stage K has rank K */
   int32_t depth;        /* the most micro-batches that are on their way at one time; 0: one more than there are stages */
   uint32_t reserved;    /* 0 */
+  /* Over which borders go to stages of other processes; NULL: that of the stage's context. Stages that are sharded need it, because the one in their context
+   * is among the ranks of the stage. */
+  const kiln_communicator *communicator;
 } kiln_pipeline_options;
 
 /* Stages with their workspaces, borders and threads. */
 typedef struct kiln_pipeline kiln_pipeline;
 
-/* Makes a pipeline of all stages of a model, in their order, each with a thread; or of one stage, the others of which are at other ranks of the communicator
- * of its context. The caller owns *pipeline and frees it with kiln_pipeline_destroy(). Fails with INVALID_ARGUMENT (stages that do not belong together, or
- * neither all nor one of them), NULL_POINTER (no dimensions, or no weights), ABI_MISMATCH, SIZE_OVERFLOW, MISSING_COMMUNICATOR (one stage of several, and
+/* Makes a pipeline of all stages of a model, in their order, each with a thread; or of one stage, the others of which are at other ranks of the options'
+ * communicator, or of that of its context. The caller owns *pipeline and frees it with kiln_pipeline_destroy(). Fails with
+ * INVALID_ARGUMENT (stages that do not belong together, or neither all nor one of
+ * them), NULL_POINTER (no dimensions, or no weights), ABI_MISMATCH, SIZE_OVERFLOW, MISSING_COMMUNICATOR (one stage of several, and
  * no communicator that has the ranks), OUT_OF_MEMORY or THREAD_FAILURE, and then *pipeline is NULL. Any thread. */
 kiln_status kiln_pipeline_create(const kiln_stage *stages, int32_t count, const kiln_pipeline_options *options, kiln_pipeline **pipeline);
 

@@ -128,16 +128,18 @@ kiln_status connect(kiln_pipeline *pipeline, Stage &stage) {
   return KILN_STATUS_OK;
 }
 
-kiln_status findCommunicator(kiln_pipeline *pipeline) {
+kiln_status findCommunicator(kiln_pipeline *pipeline, const kiln_communicator *given) {
   const Stage &stage = pipeline->stages[0];
   if (pipeline->count == stage.count)
     return KILN_STATUS_OK;
   if (pipeline->count != 1)
     return KILN_STATUS_INVALID_ARGUMENT;
   const kiln_context *context = stage.context;
-  if (!context || !KILN_HAS_FIELD(kiln_context, context, communicator) || !context->communicator)
+  // That of a sharded stage has the ranks of the stage, not the stages.
+  bool isInContext = context && !stage.isSharded() && KILN_HAS_FIELD(kiln_context, context, communicator);
+  pipeline->communicator = given ? given : isInContext ? context->communicator : nullptr;
+  if (!pipeline->communicator)
     return KILN_STATUS_MISSING_COMMUNICATOR;
-  pipeline->communicator = context->communicator;
   for (int32_t number = 0; number < stage.count; ++number) {
     int32_t rank = pipeline->ranks ? pipeline->ranks[number] : number;
     bool isRight = rank >= 0 && rank < pipeline->communicator->size && (rank == pipeline->communicator->rank) == (number == stage.number);
@@ -160,7 +162,7 @@ kiln_status readStages(kiln_pipeline *pipeline, const kiln_stage *stages, const 
     if (pipeline->count > 1 && (stage.number != i || stage.count != pipeline->count))
       return KILN_STATUS_INVALID_ARGUMENT;
   }
-  if (kiln_status status = findCommunicator(pipeline))
+  if (kiln_status status = findCommunicator(pipeline, options.communicator))
     return status;
   for (int32_t i = 0; i < pipeline->count; ++i) {
     if (kiln_status status = connect(pipeline, pipeline->stages[i]))
@@ -243,9 +245,9 @@ kiln_status kiln_pipeline_create(const kiln_stage *stages, int32_t count, const 
   *pipeline = nullptr;
   kiln_pipeline_options own = {};
   if (options) {
-    if (options->abi_version != KILN_ABI_VERSION || options->struct_size < sizeof(kiln_pipeline_options))
+    if (options->abi_version != KILN_ABI_VERSION || options->struct_size < offsetof(kiln_pipeline_options, communicator))
       return KILN_STATUS_ABI_MISMATCH;
-    own = *options;
+    memcpy(&own, options, options->struct_size < sizeof(own) ? options->struct_size : sizeof(own));
   }
   if (count < 1 || count > KILN_POOL_MAX_THREADS || own.depth < 0)
     return KILN_STATUS_INVALID_ARGUMENT;

@@ -69,7 +69,7 @@ kiln_status Stage::read() {
     return KILN_STATUS_ABI_MISMATCH;
   if (!findNumber(info, "kiln.stage", &number) || !findNumber(info, "kiln.stages", &count) || number >= count)
     return KILN_STATUS_INVALID_ARGUMENT;
-  if ((info.num_symbols && !dims) || (info.weights_file && !library.weights))
+  if ((info.num_symbols && !dims) || (takesWeights() && info.weights_size > 0 && !library.weights))
     return KILN_STATUS_NULL_POINTER;
   inputs = allocateArray<StageInput>(info.num_inputs);
   outputs = allocateArray<StageOutput>(info.num_outputs);
@@ -155,11 +155,11 @@ KILN_CALLS_ANY_FUNCTION kiln_status Stage::run(const kiln_micro_batch *batches, 
   // NAME_run takes dims when the model has any, inputs, outputs, weights when they are a file, workspace, context.
   using P = const void *;
   P in = inputPointers, out = outputPointers;
-  if (info.num_symbols && info.weights_file)
+  if (info.num_symbols && takesWeights())
     return reinterpret_cast<kiln_status (*)(P, P, P, P, P, P)>(library.run)(dims, in, out, library.weights, workspace, context);
   if (info.num_symbols)
     return reinterpret_cast<kiln_status (*)(P, P, P, P, P)>(library.run)(dims, in, out, workspace, context);
-  if (info.weights_file)
+  if (takesWeights())
     return reinterpret_cast<kiln_status (*)(P, P, P, P, P)>(library.run)(in, out, library.weights, workspace, context);
   return reinterpret_cast<kiln_status (*)(P, P, P, P)>(library.run)(in, out, workspace, context);
 }

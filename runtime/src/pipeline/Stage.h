@@ -36,6 +36,9 @@ struct Stage {
   void *workspace;
   size_t workspaceBytes;
 
+  bool isSharded() const { return KILN_HAS_FIELD(kiln_model_info, library.info, num_ranks) && library.info->num_ranks > 0; }
+  // Whether its run takes the weights as an argument.
+  bool takesWeights() const { return library.info->weights_file || isSharded(); }
   // Reads the library's table. The fields above the pointers are set.
   kiln_status read();
   // Allocates the workspace and the buffers of borders, `depth` of each.

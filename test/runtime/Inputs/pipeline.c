@@ -60,7 +60,7 @@ static void *run_rank(void *argument) {
   kiln_context context = KILN_CONTEXT_INIT;
   context.communicator = self->communicator;
   const kiln_context *contexts[] = {&context};
-  kiln_pipeline_options options = {KILN_ABI_VERSION, sizeof(options), NULL, contexts, NULL, 0, 0};
+  kiln_pipeline_options options = {KILN_ABI_VERSION, sizeof(options), NULL, contexts, NULL, 0, 0, NULL};
   kiln_pipeline *pipeline;
   self->status = kiln_pipeline_create(&stages[self->number], 1, &options, &pipeline);
   if (!self->status)

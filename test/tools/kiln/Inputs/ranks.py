@@ -1,5 +1,5 @@
-"""Writes small models whose best cuts differ: two products, attention with heads and an open length, convolutions that are cut into strips, recurrent layers,
-a transposed convolution between images, and strings."""
+"""Writes small models whose best cuts differ: two products, two blocks of such, attention with heads and an open length, convolutions that are cut into strips,
+recurrent layers, a transposed convolution between images, and strings."""
 
 import pathlib
 import sys
@@ -31,6 +31,14 @@ def node(op, inputs, outputs, name, **attributes):
 
 save("mlp", [node("MatMul", ["x", "w1"], ["h"], "first"), node("Relu", ["h"], ["r"], "relu"), node("MatMul", ["r", "w2"], ["y"], "second")],
      {"x": [64, 256]}, {"y": [64, 256]}, [weight("w1", 256, 4096), weight("w2", 4096, 256)])
+
+blocks, value = [], "x"
+for i in range(2):
+    blocks += [node("MatMul", [value, f"u{i}"], [f"h{i}"], f"up_{i}"), node("Relu", [f"h{i}"], [f"r{i}"], f"relu_{i}"),
+               node("MatMul", [f"r{i}", f"d{i}"], [f"d{i}y"], f"down_{i}"), node("Add", [f"d{i}y", value], [f"y{i}"], f"add_{i}")]
+    value = f"y{i}"
+save("blocks", blocks, {"x": [16, 128]}, {"y1": [16, 128]},
+     [weight(f"{name}{i}", *shape) for i in range(2) for name, shape in (("u", (128, 2048)), ("d", (2048, 128)))])
 
 heads = []
 for part in "qkv":

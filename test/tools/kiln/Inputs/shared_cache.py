@@ -1,10 +1,12 @@
 """shared_cache.py FOLDER: compiles FOLDER/m.onnx with a shared kernel cache, whose server does what a test wants of it."""
+import hashlib
 import http.server
 import json
 import os
 import pathlib
 import random
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -240,4 +242,31 @@ for folder, again in ((many, (f"file://{many}", "")), (own, ("on", own))):
     assert not list(folder.glob("*tmp"))
     start(*again).communicate(timeout=60)
     assert compile(*again) == units
+
+
+def is_whole(path):
+    hash_of_both, data = path.read_bytes().split(b"\n", 1)
+    pieces = (path.name.removesuffix(".kiln").encode(), data)
+    return hashlib.sha256(b"".join(b"%d:%s" % (len(piece), piece) for piece in pieces)).hexdigest().encode() == hash_of_both
+
+
+# Writers that die at any moment, beside others that do not, and what one has left.
+grave = root / "grave"
+grave.mkdir()
+entry = next(shared.glob("*.kiln"))
+left = grave / f"{entry.name}-1234.kiln-tmp"
+left.write_bytes(entry.read_bytes()[:200])
+begin = time.monotonic()
+processes = [(f"out-{i}", start(f"file://{grave}", out=f"out-{i}")) for i in range(12)]
+for i, (_, process) in enumerate(processes[::2]):
+    time.sleep(max(0, begin + 0.1 * (i + 1) - time.monotonic()))
+    process.kill()
+for i, (out, process) in enumerate(processes):
+    _, stderr = process.communicate(timeout=120)
+    assert i % 2 == 0 or (process.returncode == 0 and not stderr and (root / out / "libm.a").read_bytes() == wanted), stderr
+assert sum(process.returncode == -signal.SIGKILL for _, process in processes) > 0
+entries = list(grave.glob("*.kiln"))
+assert len(entries) == units and all(map(is_whole, entries)), entries
+# What the dead have left is in nobody's way.
+assert left.exists() and compile(f"file://{grave}") == units
 print("all held")
