@@ -109,6 +109,13 @@ kiln_status ThreadTeam::run(const kiln_context *context, void *const *outputs, c
   return failure == statuses.end() ? KILN_STATUS_OK : *failure;
 }
 
+std::vector<RankTeam::Place> ThreadTeam::listOthers() const {
+  std::vector<Place> places;
+  for (const Memory &memory : others)
+    places.push_back({memory.pointers.data(), memory.workspace.getData()});
+  return places;
+}
+
 llvm::Error ThreadTeam::check(llvm::ArrayRef<const Tensor *> outputs) {
   for (auto [i, memory] : llvm::enumerate(others)) {
     if (!memory.workspace.isGuardIntact())

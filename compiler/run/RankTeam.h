@@ -38,12 +38,20 @@ class RankTeam {
 public:
   virtual ~RankTeam() = default;
 
+  /// Where a rank has its outputs and its workspace.
+  struct Place {
+    void *const *outputs;
+    const void *workspace;
+  };
+
   /// What a rank runs with: its number, the pointers of its outputs, its workspace, its context.
   using Call = llvm::function_ref<kiln_status(int32_t rank, void *const *outputs, const void *workspace, const kiln_context *context)>;
   /// Runs all ranks, rank 0 with the given memory on this thread. The first status that is not OK, if any.
   virtual kiln_status run(const kiln_context *context, void *const *outputs, const void *workspace, Call call) = 0;
   /// Whether all ranks have written the same as rank 0, and nothing beyond; otherwise says what differs.
   virtual llvm::Error check(llvm::ArrayRef<const Tensor *> outputs) = 0;
+  /// The memory of the ranks from 1 on that this process runs.
+  virtual std::vector<Place> listOthers() const { return {}; }
   /// The times of all runs since the last call, of each rank.
   virtual llvm::Expected<std::vector<RankTimes>> takeTimes() = 0;
 };
@@ -63,10 +71,7 @@ public:
   kiln_status run(const kiln_context *context, void *const *outputs, const void *workspace, Call call) override;
   llvm::Error check(llvm::ArrayRef<const Tensor *> outputs) override;
   llvm::Expected<std::vector<RankTimes>> takeTimes() override;
-  /// The memory of a rank from 1 on.
-  void *const *getOutputs(int32_t rank) const { return others[size_t(rank) - 1].pointers.data(); }
-  const void *getWorkspace(int32_t rank) const { return others[size_t(rank) - 1].workspace.getData(); }
-  int32_t getSize() const { return int32_t(others.size()) + 1; }
+  std::vector<Place> listOthers() const override;
 
 private:
   ThreadTeam() = default;

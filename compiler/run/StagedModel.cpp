@@ -179,8 +179,8 @@ llvm::Error Execution::prepareStages() {
     return llvm::Error::success();
   if (llvm::Error error = prepareStages(outputPointers.data(), workspace.getData()))
     return error;
-  for (int32_t rank = 1; team && rank < team->getSize(); ++rank)
-    if (llvm::Error error = prepareStages(team->getOutputs(rank), team->getWorkspace(rank)))
+  for (RankTeam::Place place : team ? team->listOthers() : std::vector<RankTeam::Place>())
+    if (llvm::Error error = prepareStages(place.outputs, place.workspace))
       return error;
   return llvm::Error::success();
 }

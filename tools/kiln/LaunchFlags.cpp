@@ -62,7 +62,10 @@ static Expected<std::string> findLibrary() {
   return path;
 }
 
+/// That the processes are the ranks of the model.
 static Error checkSize(const CompileOptions &options, const Launch &launch) {
+  if (options.stages.count)
+    return makeError("--stages: stages that ranks run are not for mpirun; --launcher=none runs all of them in one process");
   int64_t ranks = countRanks(options);
   if (ranks == launch.getSize())
     return Error::success();

@@ -9,7 +9,7 @@ namespace kiln {
 CallRecorder::CallRecorder(int32_t ranks, Algorithms algorithms)
     : algorithms(algorithms),
       calls{KILN_ABI_VERSION, sizeof(kiln_communicator), 0, ranks, 0, this, begin, end, allReduce, allGather, reduceScatter, allToAll, send, receive,
-            exchange} {}
+            exchange, nullptr, nullptr} {}
 
 static std::vector<int32_t> listRanks(const kiln_ranks &group) { return std::vector<int32_t>(group.ranks, group.ranks + group.count); }
 
