@@ -6,8 +6,9 @@ import sys
 
 import onnx
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end-to-end"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1] / "end-to-end")]
 import cases  # noqa: E402
+import int4_chains  # noqa: E402
 from seeded.exported import GroupedDecoder  # noqa: E402
 
 
@@ -19,7 +20,9 @@ class LlamaDecoder(GroupedDecoder):
 
 #: By name: what makes the model, and an entry as in cases.json.
 MODELS = {"llama_decode": (lambda: LlamaDecoder().model("llama_decode"),
-                           {"dims": {"batch": 1, "seq": 1, "past": 128, "total": 129}, "fill": {"input_ids": "randint:0:32000", "attention_mask": "1"}})}
+                           {"dims": {"batch": 1, "seq": 1, "past": 128, "total": 129}, "fill": {"input_ids": "randint:0:32000", "attention_mask": "1"}}),
+          "int4_decode_chain": (lambda: int4_chains.Chain(1).model(), {}),
+          "int4_prefill_chain": (lambda: int4_chains.Chain(128).model(), {})}
 
 
 class Case(cases.Case):
