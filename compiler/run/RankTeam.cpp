@@ -38,6 +38,9 @@ ExchangeClock::ExchangeClock(const kiln_communicator *inner) : inner(inner), tim
   timed.send = Timed<&C::send>::make;
   timed.receive = Timed<&C::receive>::make;
   timed.exchange = Timed<&C::exchange>::make;
+  bool hasHalves = KILN_HAS_FIELD(kiln_communicator, inner, wait) && inner->start && inner->wait;
+  timed.start = hasHalves ? Timed<&C::start>::make : nullptr;
+  timed.wait = hasHalves ? Timed<&C::wait>::make : nullptr;
 }
 
 //===- Outputs -------------------------------------------------------------===//

@@ -57,7 +57,7 @@ static kiln_status run(kiln_communicator *communicator) {
   kiln_context context = KILN_CONTEXT_INIT;
   context.communicator = communicator;
   const kiln_context *contexts[] = {&context};
-  kiln_pipeline_options options = {KILN_ABI_VERSION, sizeof(options), NULL, contexts, NULL, 0, 0};
+  kiln_pipeline_options options = {KILN_ABI_VERSION, sizeof(options), NULL, contexts, NULL, 0, 0, NULL};
   kiln_stage stage = STAGE_OF(STAGE);
   kiln_pipeline *pipeline;
   kiln_status status = kiln_pipeline_create(&stage, 1, &options, &pipeline);
