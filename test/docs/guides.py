@@ -12,7 +12,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 # Options of CMake, cargo, lit, git, linkers, Node, Python's server and of the emitted project's own tools, and those of Kiln's own scripts, which their usage texts describe.
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
           "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
-          "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized", "cpu", "copies", "rounds", "small",
+          "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized", "cpu", "copies", "rounds", "small", "random", "domain",
           "onnxruntime-web", "release", "seconds", "skip", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config",
           "test-dir",
           # Those of benchmarks.
