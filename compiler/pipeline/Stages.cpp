@@ -100,8 +100,11 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createDeduplicateKernels());
   if (options.smallest)
     passes.addPass(createOrderLaunches());
-  else if (!options.plain)
+  else if (!options.plain) {
     passes.addPass(createOverlapExchanges());
+    // The halves of different exchanges may be equal.
+    passes.addPass(createDeduplicateKernels());
+  }
   passes.addPass(createPlanMemory({options.mostWorkspace}));
   passes.addPass(createSplitEntry());
   passes.addPass(createVerifyKernel());

@@ -1,10 +1,22 @@
 // RUN: kiln-opt %s --kernel-overlap-exchanges | FileCheck %s
+// The second halves of different exchanges are the same kernel.
+// RUN: sed '0,/kernel.launch @gather/s//kernel.launch @scatter/' %s | kiln-opt --kernel-overlap-exchanges --kernel-deduplicate-kernels | FileCheck %s --check-prefix=TWO
+// TWO-COUNT-1: "kiln::rank_wait"
+// TWO-NOT: "kiln::rank_wait"
+// TWO: kernel.launch @[[WAIT:[a-z_]*_wait]](
+// TWO: kernel.launch @[[WAIT]](
 
 // What needs no other rank runs while the gather is underway, and both gathers are underway at the same time. Each half has what the exchange reads and writes.
 func.func private @gather(%in: memref<4xf32>, %out: memref<8xf32> {kernel.written}, %status: memref<1xi32> {kernel.status}, %caller: memref<?xi8>, %begin: index,
                           %end: index) attributes {kernel.nodes = ["a"], kernel.reason = "two ranks"} {
   %c4 = arith.constant 4 : index
   kernel.runtime_call "kiln::rank_all_gather"(%in, %out, %status, %caller, %c4) [array<i32: 0, 1>, 0] : memref<4xf32>, memref<8xf32>, memref<1xi32>, memref<?xi8>, index
+  return
+}
+func.func private @scatter(%in: memref<4xf32>, %out: memref<8xf32> {kernel.written}, %status: memref<1xi32> {kernel.status}, %caller: memref<?xi8>, %begin: index,
+                           %end: index) attributes {kernel.nodes = ["d"], kernel.reason = "two ranks"} {
+  %c4 = arith.constant 4 : index
+  kernel.runtime_call "kiln::rank_all_to_all"(%in, %out, %status, %caller, %c4) [array<i32: 0, 1>, 0] : memref<4xf32>, memref<8xf32>, memref<1xi32>, memref<?xi8>, index
   return
 }
 func.func private @near(%in: memref<4xf32>, %out: memref<4xf32> {kernel.written}, %begin: index, %end: index) attributes {kernel.nodes = ["b"]} {
