@@ -20,7 +20,7 @@ WRAPPER = {"openmpi": [], "mpich": ["sh", "-c", 'trap "" USR1; "$0" "$@"; exit $
 RANK = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}[MPI]
 ENVIRONMENT = {**os.environ, "UCX_RNDV_THRESH": "inf", "UCX_LOG_LEVEL": "error"}
 #: A deadline in seconds, and how much later all must have ended, on a busy machine.
-DEADLINE, SLACK = 4, 16
+DEADLINE, SLACK = 8, 16
 #: A target that this machine cannot run.
 FOREIGN = "znver4" if " amx_tile" in pathlib.Path("/proc/cpuinfo").read_text() else "sapphirerapids"
 MLP = ["mlp.onnx", "--ranks=2", "--input=x=normal"]
