@@ -14,8 +14,8 @@ struct LaunchInfo {
   mlir::AffineExpr bytes;
   /// There are as many tasks as the caller's context has threads, or only one if more would not pay.
   bool byThreads = false;
-  /// Operations are of single elements: a core does as many of them in a time as of whole vectors.
-  bool isScalar = false;
+  /// The bits that an operation computes: those of an element, of which a core does as many in a time as of whole vectors. 0: of a vector.
+  int64_t operationBits = 0;
 };
 
 } // namespace kiln

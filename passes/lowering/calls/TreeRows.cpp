@@ -59,7 +59,7 @@ FailureOr<LaunchInfo> lowerTreeRows(KernelBuilder &k, Operation *anchor) {
   // A step down a tree is worth several operations of arithmetic, fewer in full trees; other trees have about as many levels as their number of nodes has bits.
   int64_t nodes = op.getNodes().getType().getNumElements() / static_cast<int64_t>(op.getWords());
   int64_t work = op.getLevels() ? 5 : 16, levels = op.getLevels().value_or(llvm::Log2_64_Ceil(std::max<int64_t>(nodes / trees, 1)) + 1);
-  return LaunchInfo{tasks, simplifyDim(in[0] * (trees * levels * work)), simplifyDim(in[0] * (trees * levels * bytes)), false, true};
+  return LaunchInfo{tasks, simplifyDim(in[0] * (trees * levels * work)), simplifyDim(in[0] * (trees * levels * bytes)), false, 8 * bytes};
 }
 
 } // namespace kiln

@@ -181,14 +181,17 @@ void DepthwiseRows::line(ArrayRef<AffineExpr> line) {
   });
 }
 
+LaunchInfo launchLines(KernelBuilder &k, ConvOp op, int64_t taps, llvm::function_ref<void(ArrayRef<AffineExpr>)> line) {
+  DimExprs output = getDims(op.getType());
+  IndexExprs lines(ArrayRef(output).drop_back(2));
+  k.taskLoop(lines, line);
+  return LaunchInfo{countTasks(k, lines), simplifyDim(getNumElements(output, k.context()) * (2 * taps)), countMovedBytes(k)};
+}
+
 FailureOr<LaunchInfo> lowerDepthwiseRows(KernelBuilder &k, Operation *anchor) {
   DepthwiseRows conv(k, cast<ConvOp>(anchor));
   conv.pack();
-  DimExprs output = getDims(conv.op.getType());
-  IndexExprs lines(ArrayRef(output).drop_back(2));
-  k.taskLoop(lines, [&](ArrayRef<AffineExpr> task) { conv.line(task); });
-  AffineExpr elements = getNumElements(output, k.context());
-  return LaunchInfo{countTasks(k, lines), simplifyDim(elements * (2 * conv.height * conv.width)), countMovedBytes(k)};
+  return launchLines(k, conv.op, conv.height * conv.width, [&](ArrayRef<AffineExpr> task) { conv.line(task); });
 }
 
 } // namespace kiln

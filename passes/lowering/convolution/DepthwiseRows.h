@@ -16,6 +16,8 @@ kernel::StepAttr findRowStep(nn::ConvOp conv, kernel::TargetAttr target);
 std::string findRowsFault(nn::GroupOp group, nn::ConvOp conv, kernel::StepAttr step, int64_t together);
 /// Calls a function of kiln/depthwise.h for the types of `step`.
 void callDepthwise(KernelBuilder &k, kernel::StepAttr step, llvm::StringRef suffix, llvm::ArrayRef<mlir::Value> operands);
+/// A task for each line of the result, whose elements are sums of `taps` products.
+LaunchInfo launchLines(KernelBuilder &k, nn::ConvOp op, int64_t taps, llvm::function_ref<void(llvm::ArrayRef<mlir::AffineExpr>)> line);
 
 /// Stores sums. What the epilogue has for a channel whatever the pixel is, it loads once for the pixels of a line.
 class ChannelSums {

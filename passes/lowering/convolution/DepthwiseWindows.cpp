@@ -147,11 +147,7 @@ void DepthwiseWindows::line(ArrayRef<AffineExpr> line) {
 FailureOr<LaunchInfo> lowerDepthwiseWindows(KernelBuilder &k, Operation *anchor) {
   DepthwiseWindows conv(k, cast<ConvOp>(anchor));
   conv.pack();
-  DimExprs output = getDims(conv.op.getType());
-  IndexExprs lines(ArrayRef(output).drop_back(2));
-  k.taskLoop(lines, [&](ArrayRef<AffineExpr> task) { conv.line(task); });
-  AffineExpr elements = getNumElements(output, k.context());
-  return LaunchInfo{countTasks(k, lines), simplifyDim(elements * (2 * window * window)), countMovedBytes(k)};
+  return launchLines(k, conv.op, window * window, [&](ArrayRef<AffineExpr> task) { conv.line(task); });
 }
 
 } // namespace kiln

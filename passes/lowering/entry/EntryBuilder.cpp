@@ -405,7 +405,7 @@ Value EntryBuilder::getStatus(Location loc) {
 /// Whether the tasks may run on several threads: waking a second one is not worth it for what one core does in about 5 us.
 static bool isParallel(const KernelBuilder &builder, const LaunchInfo &info) {
   kernel::TargetAttr target = kernel::getTarget(builder.group());
-  int64_t bits = info.isScalar ? 32 : target.getVectorBits();
+  int64_t bits = info.operationBits ? info.operationBits : target.getVectorBits();
   int64_t work = target.tuned(kernel::Tuned::ParallelWork) * bits, bytes = target.tuned(kernel::Tuned::ParallelBytes);
   return (info.byThreads || estimate(info.tasks) > 1) && (estimate(info.flops) >= work || estimate(info.bytes) >= bytes);
 }
