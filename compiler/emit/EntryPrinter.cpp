@@ -359,9 +359,8 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
   llvm::StringSet<> done;
   SymbolTable symbols(signature.module());
   signature.entry.walk([&](kernel::LaunchOp launch) {
-    // Kernels of the same text have one name.
-    if (const std::string &kernel = kernels.at(launch.getKernel()); done.insert(kernel).second)
-      text += printTask(symbols.lookup<func::FuncOp>(launch.getKernel()), kernel, signature.flushesSubnormals);
+    if (done.insert(launch.getKernel()).second)
+      text += printTask(symbols.lookup<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()), signature.flushesSubnormals);
   });
   text += body.printLaunches();
   if (signature.isWhole())

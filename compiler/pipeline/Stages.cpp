@@ -97,14 +97,12 @@ static void buildKernel(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createCSEPass());
   passes.addPass(createDropUnusedArguments());
-  passes.addPass(createDeduplicateKernels());
   if (options.smallest)
     passes.addPass(createOrderLaunches());
-  else if (!options.plain) {
+  else if (!options.plain)
     passes.addPass(createOverlapExchanges());
-    // The halves of different exchanges may be equal.
-    passes.addPass(createDeduplicateKernels());
-  }
+  // Behind what splits exchanges: the halves of different ones may be equal.
+  passes.addPass(createDeduplicateKernels());
   passes.addPass(createPlanMemory({options.mostWorkspace}));
   passes.addPass(createSplitEntry());
   passes.addPass(createVerifyKernel());
