@@ -101,7 +101,12 @@ OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOption
     return library;
   }
   std::shared_ptr<llvm::MemoryBuffer> bytes = std::move(*linked);
-  library.stream = [bytes](llvm::raw_ostream &out) { out << bytes->getBuffer(); };
+  // In pieces that go through the stream's buffer.
+  library.stream = [bytes](llvm::raw_ostream &out) {
+    constexpr size_t piece = 1 << 20;
+    for (StringRef rest = bytes->getBuffer(); !rest.empty(); rest = rest.drop_front(std::min(piece, rest.size())))
+      out << rest.take_front(piece);
+  };
   library.streamBytes = bytes->getBufferSize();
   return library;
 }

@@ -16,8 +16,8 @@ struct DataObject {
 /// Whether makeDataObject can make objects for this target.
 bool canMakeDataObject(llvm::StringRef triple);
 
-/// A relocatable file, ELF, COFF, Mach-O or WebAssembly, with one hidden read-only symbol over `size` bytes, aligned to 64 (COFF hides none). The caller writes
-/// the data between head and tail, so that gigabytes need not pass through an assembler or through memory.
+/// A relocatable file, ELF, COFF, Mach-O or WebAssembly, with one hidden read-only symbol over `size` bytes, aligned to at least 64 (COFF hides none). The
+/// caller writes the data between head and tail, so that gigabytes need not pass through an assembler or through memory.
 DataObject makeDataObject(llvm::StringRef triple, llvm::StringRef symbol, uint64_t size);
 
 /// A relocatable file of such a format whose only content is a section that linkers leave out of what they link. It has no symbols.

@@ -128,8 +128,13 @@ static DataObject makeObject(StringRef triple, const std::string &sectionName, u
                                       : makeObjectOf<Records64>(triple, sectionName, flags, alignment, symbol, size);
 }
 
+uint64_t getElfAlignment(uint64_t size) {
+  constexpr uint64_t hugePage = uint64_t(2) << 20, fewestPages = 32, cacheLine = 64;
+  return size >= fewestPages * hugePage ? hugePage : cacheLine;
+}
+
 DataObject makeElfData(StringRef triple, StringRef symbol, uint64_t size) {
-  return makeObject(triple, ".rodata." + symbol.str(), ELF::SHF_ALLOC, 64, symbol, size);
+  return makeObject(triple, ".rodata." + symbol.str(), ELF::SHF_ALLOC, getElfAlignment(size), symbol, size);
 }
 
 std::string makeElfRecord(StringRef triple, StringRef section, StringRef text) {

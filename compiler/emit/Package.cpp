@@ -2,6 +2,7 @@
 #include "compiler/emit/Package.h"
 #include "compiler/emit/BuildText.h"
 #include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/ElfWriter.h"
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/SessionPrinter.h"
 
@@ -105,7 +106,7 @@ __asm__(".section .rdata,\"dr\"\n"
         SYMBOL ":\n" DATA ".text\n");
 #else
 __asm__(".section .rodata.@NAME@_weights, \"a\"\n"
-        ".balign 64\n"
+        ".balign @ALIGNMENT@\n"
         ".globl @NAME@_weights\n"
         ".hidden @NAME@_weights\n"
         ".type @NAME@_weights, %object\n"
@@ -188,8 +189,10 @@ std::vector<SourceFile> makeSourceFolder(const ModelSources &sources) {
     links += "target_link_libraries(" + name + " PUBLIC kiln_" + makeCMakeWord(library) + ")\n";
   files.push_back({"CMakeLists.txt", fillIn(projectTemplate, {{"@NAME@", name}, {"@LINK@", links}})});
   files.push_back({"sources.cmake", printSourceList(sources, embedded)});
-  if (embedded)
-    files.push_back({signature.name + "_weights.cpp", fillIn(weightsUnit, {{"@NAME@", makeAssemblerName(signature.name)}})});
+  if (embedded) {
+    std::string alignment = std::to_string(getElfAlignment(uint64_t(signature.weightsBytes)));
+    files.push_back({signature.name + "_weights.cpp", fillIn(weightsUnit, {{"@ALIGNMENT@", alignment}, {"@NAME@", makeAssemblerName(signature.name)}})});
+  }
   std::vector<SourceFile> runtime = listRuntime(sources, files);
   files.insert(files.end(), runtime.begin(), runtime.end());
   return files;

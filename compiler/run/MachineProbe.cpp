@@ -269,8 +269,8 @@ static int64_t getSystemSize(int name, int64_t otherwise) {
 }
 
 ProbeSize chooseProbe(int64_t threads, int64_t cpus, int64_t memoryBytes) {
-  // Larger than any cache's share, and short enough to be read in time.
-  constexpr int64_t wanted = 96 << 20, mostInAll = int64_t(1) << 30;
+  // So much larger than the last cache that hardly any of it is still there when it is read again: of three times a cache's size, a fifth is.
+  constexpr int64_t wanted = 384 << 20, mostInAll = int64_t(1) << 30;
   threads = std::clamp<int64_t>(threads, 1, std::max<int64_t>(cpus, 1));
   int64_t each = std::min(wanted, std::min(mostInAll, memoryBytes / 4) / threads);
   return {threads, std::max(each / probeStep, int64_t(1)) * probeStep};

@@ -1,4 +1,4 @@
-#include "../System.h"
+#include "Pages.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,9 +15,17 @@ kiln_status mapOpenFile(int file, size_t size, const void **data) {
     return KILN_STATUS_WEIGHTS_MISMATCH;
   if (size == 0)
     return KILN_STATUS_OK;
-  void *mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
-  if (mapped == MAP_FAILED)
+  // Pages of a file that the system holds in large pieces become huge pages only where the addresses are a multiple of their size.
+  size_t page = size_t(sysconf(_SC_PAGESIZE)), whole = (size + page - 1) / page * page;
+  void *reserved = size < kiln::hugePage ? nullptr : kiln::reservePages(whole, PROT_NONE);
+  void *mapped = mmap(reserved, size, PROT_READ, reserved ? MAP_SHARED | MAP_FIXED : MAP_SHARED, file, 0);
+  if (mapped == MAP_FAILED) {
+    if (reserved)
+      munmap(reserved, whole);
     return KILN_STATUS_WEIGHTS_UNREADABLE;
+  }
+  if (reserved)
+    kiln::wantHugePages(mapped, size);
   *data = mapped;
   return KILN_STATUS_OK;
 }

@@ -1,4 +1,4 @@
-#include "../System.h"
+#include "Pages.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,9 +10,9 @@ void *kiln::allocateAligned(size_t bytes, size_t alignment) {
 
 void kiln::freeAligned(void *memory) { free(memory); }
 
-void *kiln::mapPages(size_t bytes) {
+void *kiln::reservePages(size_t bytes, int protection) {
   size_t mapped = bytes + hugePage;
-  void *raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *raw = mmap(nullptr, mapped, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED)
     return nullptr;
   char *begin = static_cast<char *>(raw);
@@ -20,11 +20,22 @@ void *kiln::mapPages(size_t bytes) {
   if (aligned != begin)
     munmap(begin, size_t(aligned - begin));
   munmap(aligned + bytes, mapped - bytes - size_t(aligned - begin));
-#ifdef MADV_HUGEPAGE
-  // Only whole huge pages: the last, partial one would take memory that the workspace does not need.
-  madvise(aligned, bytes / hugePage * hugePage, MADV_HUGEPAGE);
-#endif
   return aligned;
+}
+
+void kiln::wantHugePages(void *pages, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  madvise(pages, bytes / hugePage * hugePage, MADV_HUGEPAGE);
+#else
+  (void)pages, (void)bytes;
+#endif
+}
+
+void *kiln::mapPages(size_t bytes) {
+  void *pages = reservePages(bytes, PROT_READ | PROT_WRITE);
+  if (pages)
+    wantHugePages(pages, bytes);
+  return pages;
 }
 
 void kiln::unmapPages(void *pages, size_t bytes) { munmap(pages, bytes); }

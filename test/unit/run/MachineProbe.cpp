@@ -14,6 +14,6 @@ TEST(MachineProbe, TakesAPartOfTheMachine) {
         EXPECT_LE(size.threads * size.bytesEach, std::min(gibibyte, memory / 4)) << threads << " " << cpus << " " << memory;
         EXPECT_GT(size.bytesEach, 0);
       }
-  EXPECT_EQ(chooseProbe(2, 2, 16 * gibibyte).bytesEach, 96 * mebibyte);
+  EXPECT_EQ(chooseProbe(2, 2, 16 * gibibyte).bytesEach, 384 * mebibyte);
   EXPECT_EQ(chooseProbe(0, 0, 16 * gibibyte).threads, 1);
 }

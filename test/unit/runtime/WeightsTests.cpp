@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <sys/stat.h>
 
@@ -33,6 +34,19 @@ TEST_F(Weights, MapsTheFile) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(weights.data) % KILN_ALIGNMENT, 0u);
   kiln_weights_unmap(&weights);
   EXPECT_EQ(weights.data, nullptr);
+  kiln_weights_unmap(&weights);
+}
+
+TEST_F(Weights, ALargeFileLiesWhereHugePagesCan) {
+  constexpr size_t hugePage = size_t(2) << 20, size = 3 * hugePage + 1;
+  ASSERT_EQ(truncate(path.c_str(), off_t(size)), 0);
+  std::string content = bytes;
+  content.resize(size, '\0');
+  ASSERT_EQ(kiln_weights_map(path.c_str(), size, kiln_checksum(content.data(), size), &weights), KILN_STATUS_OK);
+#if !defined(_WIN32)
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(weights.data) % hugePage, 0u);
+#endif
+  EXPECT_EQ(memcmp(weights.data, content.data(), size), 0);
   kiln_weights_unmap(&weights);
 }
 
