@@ -134,8 +134,19 @@ static bool isMistyped(StringRef word) {
   return isName && !findCommand(word) && !suggestCommand(word).empty() && !sys::fs::exists(word);
 }
 
+/// LLVM's libraries register options for LLVM's own tools, which every subcommand would take; some of them end the program.
+static void removeForeignOptions() {
+  std::vector<cl::Option *> foreign;
+  for (auto &entry : cl::getRegisteredOptions(cl::SubCommand::getTopLevel()))
+    if (!entry.second->Subs.contains(&cl::SubCommand::getAll()))
+      foreign.push_back(entry.second);
+  for (cl::Option *option : foreign)
+    option->removeArgument();
+}
+
 /// Parses the options. Prints what is wrong with them.
 static bool parseOptions(ArrayRef<const char *> arguments) {
+  removeForeignOptions();
   std::string faults;
   raw_string_ostream os(faults);
   if (cl::ParseCommandLineOptions(int(arguments.size()), arguments.data(), "", &os, nullptr, nullptr, true))
