@@ -9,7 +9,9 @@
 //   0 description                                                          the table NAME_info (readModelTable)
 //   1 workspace size: dims                                                 the bytes
 //   2 run: runs, profiled runs, bytes of weights, dims, weights,           status, which guards are intact, dims, outputs without their sizes,
-//          inputs, bytes of each output                                    nanoseconds of each run, kernels if any run is profiled
+//          pictures, inputs, bytes of each output                          nanoseconds of each run, kernels if any run is profiled
+// Pictures are their number and, for each, status, height, width, the number of bytes and these. Where the model wants one more than there are, the answer
+// is -1, format, channels, the largest height and width, and the number of the file's bytes and these; the request is made again with the picture decoded.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_RUN_PROGRAM_H

@@ -128,6 +128,23 @@ def check_forms(folder):
     return faults + [f"{form} changes a model without inputs" for form in expected if symbolic.write(model, form, folder)]
 
 
+def check_resume(root):
+    """Results that a run has written are not made again; a line that it has left unfinished is, and another run's results are refused."""
+    log, arguments = root / "lines", ["--filter", "*within*", "--resume", root / "lines"]
+    run(root, *arguments)
+    whole = log.read_text()
+    log.write_text(whole + whole.splitlines()[1][:20])
+    run(root, "--filter", "*i*t*", "--resume", log)
+    lines = log.read_text().splitlines()
+    (root / "node/within_bound/answer").write_text("save(x[0])")
+    done, results = run(root, *arguments)
+    faults = [] if len(lines) > 2 and "\n".join(lines).startswith(whole) and all(json.loads(line) for line in lines) else [f"resumed: {lines}"]
+    if done.returncode != 0 or [result["status"] for result in results] != ["pass"] or log.read_text().splitlines() != lines:
+        faults.append(f"a result that was there was made again: {results}")
+    done = subprocess.run([RUNNER, root, "--kiln", root / "kiln", "--target", "other", *arguments], capture_output=True, text=True)
+    return faults if "lines has results of another run: " in done.stderr and done.returncode == 1 else [*faults, f"another run: {done.stderr}"]
+
+
 def main():
     faults = []
     with tempfile.TemporaryDirectory() as folder:
@@ -155,6 +172,7 @@ def main():
         done, _ = run(root, "--baseline", root / "passing", "--filter", "right")
         if done.returncode != 1 or "LOST node/right" not in done.stdout:
             faults.append("a record that cannot be read any more: " + done.stdout)
+        faults += check_resume(root)
         faults += check_half_bounds()
         faults += check_forms(root)
     print(*faults, sep="\n", end="\n" if faults else "")
