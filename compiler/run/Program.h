@@ -1,6 +1,6 @@
 //===- Program.h - A model as a program of its own, run by a command --------===//
 //
-// For machines other than this one. The objects of a model and a small program around them, which compileRunner() makes, are linked without a C library. A
+// For machines other than this one. The objects of a model and a small program around them, which printRunner() writes, are linked without a C library. A
 // command such as `qemu-aarch64` runs it once for each request: the request is its standard input, the answer its standard output. A microcontroller has
 // neither; the words `{request}` and `{answer}` in a command stand for the paths of files with both.
 //
@@ -74,7 +74,7 @@ private:
 /// A linked program and the command that runs it.
 class Program {
 public:
-  /// Links the objects, that of compileRunner() among them. The program is removed with this object.
+  /// Links the objects, that of printRunner() among them. The program is removed with this object.
   static llvm::Expected<std::unique_ptr<Program>> link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects, const Destination &machine,
                                                        std::vector<std::string> command);
   ~Program();

@@ -11,20 +11,16 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import cases  # noqa: E402
 
-#: Convolutions, products of bytes, recurrence, attention with caches, trees and control flow: what calls each kind of kernel.
-NAMES = ["digits", "quantized_cnn", "quantized_encoder", "decoder_step", "grouped_decoder", "optimized_gpt2", "optimized_whisper", "bidirectional_lstm",
-         "scikit_forest", "lightgbm_classifier", "branches", "iterations"]
-
 
 def main():
     target, folder = sys.argv[2], pathlib.Path(sys.argv[3])
-    for case in cases.select(NAMES):
+    for case in cases.select(cases.DOZEN):
         command = ["kiln", case.path, f"--name={case.name}", f"--target={target}", "--system=macos", "-q", "-o", folder / case.name, *case.options()]
         subprocess.run(command, check=True)
         print(folder / case.name / f"lib{case.name}.a")
-    lines = [f'#include "{name}/{name}.h"' for name in NAMES]
-    lines += ['#include "kiln/runtime.h"', "", "typedef void (*Function)(void);", "const kiln_model_info *const tables[] = {" + ", ".join(f"&{name}_info" for name in NAMES) + "};"]
-    lines += ["const Function functions[] = {"] + [f"  (Function){name}_{what}," for name in NAMES for what in ("run", "workspace_size", "target")]
+    lines = [f'#include "{name}/{name}.h"' for name in cases.DOZEN]
+    lines += ['#include "kiln/runtime.h"', "", "typedef void (*Function)(void);", "const kiln_model_info *const tables[] = {" + ", ".join(f"&{name}_info" for name in cases.DOZEN) + "};"]
+    lines += ["const Function functions[] = {"] + [f"  (Function){name}_{what}," for name in cases.DOZEN for what in ("run", "workspace_size", "target")]
     lines += ["  (Function)kiln_pool_create, (Function)kiln_weights_map, (Function)kiln_workspace_create,", "};"]
     lines += ["int main(int count, char **words) { return functions[count] == (Function)words || tables[count] == 0; }"]
     (folder / "all.c").write_text("\n".join(lines) + "\n")
