@@ -225,7 +225,8 @@ void giveTensor(const kiln_tensor_info &tensor, const char *data, uint64_t size)
   }
 }
 
-// What the host has decoded for the model, in the order in which a run asks for it. The answer that asks for the next one begins with a number that is no status.
+// What the host has decoded for the model, in the order in which a run asks for it. The answer that asks for the next one begins with a number that is no
+// status.
 struct Picture {
   int64_t status, height, width, bytes;
   char *pixels;
