@@ -27,7 +27,7 @@ CASES = {
     "wrong_type": ("save(x.astype('f8'))", "fail", "its element type is float64, expected float32"),
     "nothing_written": ("pass", "fail", "output 'y/0' was not written"),
     "crash": ("os.kill(os.getpid(), 11)", "fail", "signal SIGSEGV"),
-    "hang": ("time.sleep(600)", "fail", "no answer within 10 s"),
+    "hang": ("time.sleep(600)", "fail", "no answer within 2 s"),
     "not_supported": ("sys.exit('model.onnx: error: operator Foo (opset 13) is not supported')", "unsupported", "operator Foo"),
     "unknown": ("sys.exit(\"m.onnx: error: node 'a' (Foo): opset 13, f32: unknown operator\")", "unsupported", "unknown operator"),
     "sequence": ("sys.exit(\"m.onnx: error: input 'x': its type is sequence, only tensors are supported\")", "unsupported", "only tensors"),
@@ -90,8 +90,8 @@ def build(root):
     (root / "kiln").chmod(0o755)
 
 
-def run(root, *arguments):
-    command = [RUNNER, root, "--kiln", root / "kiln", "--timeout", "10", "--json", root / "out.json", *arguments]
+def run(root, *arguments, timeout=100):
+    command = [RUNNER, root, "--kiln", root / "kiln", "--timeout", str(timeout), "--json", root / "out.json", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     return done, json.loads((root / "out.json").read_text())
 
@@ -150,15 +150,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         build(root)
-        done, results = run(root)
-        for result in results:
+        # Only one case shall take too long, however slow the machine is.
+        _, late = run(root, "--filter", "hang", timeout=2)
+        done, results = run(root, "--without", "*/hang")
+        for result in results + late:
             _, status, words = CASES[result["case"].split("/")[1]]
             bound = ["n"] if result["case"].startswith("node/bound") else []
             if status == "pass" and result["close"] != (result["case"] != "node/within_bound"):
                 faults.append(f"close is wrong: {result}")
             if result["status"] != status or words not in result["reason"] or result["bound"] != bound:
                 faults.append(f"expected {status} ({words}): {result}")
-        if len(results) != len(CASES) or done.stdout.splitlines()[-1] != "4 passed, 12 failed" or done.returncode != 1:
+        if len(results) != len(CASES) - 1 or len(late) != 1 or done.stdout.splitlines()[-1] != "4 passed, 11 failed" or done.returncode != 1:
             faults.append(done.stdout + done.stderr)
         (root / "passing").write_text("node/right\nnode/within_bound\nnode/not_among_the_cases\n")
         done, results = run(root, "--baseline", root / "passing", "--filter", "*r*")
