@@ -81,11 +81,11 @@ Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef
   return object;
 }
 
-Expected<SmallVector<char, 0>> compileRunner(const Signature &signature, kernel::TargetAttr target) {
+TranslationUnit printRunner(const Signature &signature, kernel::TargetAttr target) {
   auto define = [](StringRef macro, const std::string &value) { return ("#define " + macro + " " + value + "\n").str(); };
   std::string text = define("KILN_MODEL", "\"" + makeAssemblerName(signature.name) + "\"") + define("KILN_DIMS", std::to_string(signature.hasDims())) +
                      define("KILN_WEIGHTS", std::to_string(signature.externalWeights)) + embeddedFile("builtin/runner.cpp").str();
-  return compileInProcess({"runner.cpp", text}, {}, makeBaseline(target));
+  return {{"runner.cpp", text}, makeBaseline(target), {}};
 }
 
 Expected<SmallVector<char, 0>> compileLibrarySupport(kernel::TargetAttr target) {

@@ -12,9 +12,9 @@ namespace kiln {
 /// from disk. Any number of threads may compile at once.
 llvm::Expected<llvm::SmallVector<char, 0>> compileInProcess(const SourceFile &unit, llvm::ArrayRef<SourceFile> headers, kernel::TargetAttr target);
 
-/// The object of the program that runs a model on another machine (compiler/run/Program.h), for any CPU of the target's architecture. The signature's name,
-/// dimensions and weights count.
-llvm::Expected<llvm::SmallVector<char, 0>> compileRunner(const Signature &signature, kernel::TargetAttr target);
+/// The program that runs a model on another machine (compiler/run/Program.h), for any CPU of the target's architecture. The signature's name, dimensions and
+/// weights count.
+TranslationUnit printRunner(const Signature &signature, kernel::TargetAttr target);
 
 /// The object that a shared library of the target's system needs besides the model's; empty where there is none.
 llvm::Expected<llvm::SmallVector<char, 0>> compileLibrarySupport(kernel::TargetAttr target);

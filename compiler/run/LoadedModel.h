@@ -148,9 +148,14 @@ private:
   std::vector<const Tensor *> listBuffers() const;
   bool runsAllRanks(const kiln_context *context) const { return team && !(context && context->communicator); }
   RequestWriter makeRequest(const RunCounts &counts) const;
+  /// The answer of a model that is a program, which has asked for the pictures that it wants decoded.
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> askForRun(const RunCounts &counts);
+  llvm::Error decodePicture(AnswerReader &reader);
 
   /// The run writes the dimensions that depend on the data.
   mutable std::vector<int64_t> dims;
+  /// Those that a model that is a program has asked for, as they stand in its requests.
+  std::vector<std::string> pictures;
   std::vector<const Tensor *> inputTensors;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;

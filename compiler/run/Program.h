@@ -1,6 +1,6 @@
 //===- Program.h - A model as a program of its own, run by a command --------===//
 //
-// For machines other than this one. The objects of a model and a small program around them, which compileRunner() makes, are linked without a C library. A
+// For machines other than this one. The objects of a model and a small program around them, which printRunner() writes, are linked without a C library. A
 // command such as `qemu-aarch64` runs it once for each request: the request is its standard input, the answer its standard output. A microcontroller has
 // neither; the words `{request}` and `{answer}` in a command stand for the paths of files with both.
 //
@@ -9,7 +9,9 @@
 //   0 description                                                          the table NAME_info (readModelTable)
 //   1 workspace size: dims                                                 the bytes
 //   2 run: runs, profiled runs, bytes of weights, dims, weights,           status, which guards are intact, dims, outputs without their sizes,
-//          inputs, bytes of each output                                    nanoseconds of each run, kernels if any run is profiled
+//          pictures, inputs, bytes of each output                          nanoseconds of each run, kernels if any run is profiled
+// Pictures are their number and, for each, status, height, width, the number of bytes and these. Where the model wants one more than there are, the answer
+// is -1, format, channels, the largest height and width, and the number of the file's bytes and these; the request is made again with the picture decoded.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_RUN_PROGRAM_H
@@ -72,7 +74,7 @@ private:
 /// A linked program and the command that runs it.
 class Program {
 public:
-  /// Links the objects, that of compileRunner() among them. The program is removed with this object.
+  /// Links the objects, that of printRunner() among them. The program is removed with this object.
   static llvm::Expected<std::unique_ptr<Program>> link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects, const Destination &machine,
                                                        std::vector<std::string> command);
   ~Program();

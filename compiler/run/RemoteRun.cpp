@@ -2,6 +2,7 @@
 #include "compiler/run/LoadedModel.h"
 #include "compiler/run/Program.h"
 #include "compiler/run/TensorMessage.h"
+#include "kiln/images.h"
 #include "kiln/runtime.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -10,6 +11,8 @@ using namespace llvm;
 namespace kiln {
 
 enum Request : int64_t { Describe = 0, WorkspaceSize = 1, Run = 2 };
+/// In place of a status.
+constexpr int64_t WantsPicture = -1;
 
 Expected<std::unique_ptr<LoadedModel>> LoadedModel::load(std::unique_ptr<Program> program, std::unique_ptr<MemoryBuffer> weights) {
   std::unique_ptr<LoadedModel> model(new LoadedModel);
@@ -69,6 +72,9 @@ RequestWriter Execution::makeRequest(const RunCounts &counts) const {
   request.addBytes(dims.data(), dims.size() * sizeof(int64_t));
   if (hasFile)
     request.addBytes(model->weights.front()->getBufferStart(), model->weights.front()->getBufferSize());
+  request.addNumber(int64_t(pictures.size()));
+  for (const std::string &picture : pictures)
+    request.addBytes(picture.data(), picture.size());
   for (const Tensor *input : inputTensors)
     addTensor(request, *input);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -89,12 +95,60 @@ Expected<std::optional<int64_t>> Execution::countInstructions() const {
   return *counted[1] - *counted[0];
 }
 
+Error Execution::decodePicture(AnswerReader &reader) {
+  int64_t format = reader.takeNumber(), channels = reader.takeNumber(), maxHeight = reader.takeNumber(), maxWidth = reader.takeNumber();
+  StringRef file = reader.takeBytes(uint64_t(reader.takeNumber()));
+  if (reader.isBroken() || (channels != 1 && channels != 3) || maxHeight < 1 || maxWidth < 1)
+    return makeError("the program of the model has left a broken answer");
+  kiln_images images = KILN_IMAGES_INIT;
+  kiln_image image = {};
+  image.bytes = reinterpret_cast<const uint8_t *>(file.data());
+  image.size = int64_t(file.size());
+  image.max_height = maxHeight;
+  image.max_width = maxWidth;
+  image.format = int32_t(format);
+  image.channels = int32_t(channels);
+  int64_t height = 0, width = 0, own = 0;
+  kiln_status status = kiln_images_size(&images, image.bytes, image.size, &height, &width, &own);
+  // The model's limits may be far above what this machine has room for. A picture beyond them is refused before any pixel is written.
+  std::string pixels;
+  if (status == KILN_STATUS_OK && height <= maxHeight && width <= maxWidth) {
+    pixels.resize(size_t(height * width * channels));
+    image.max_height = height;
+    image.max_width = width;
+  }
+  image.pixels = reinterpret_cast<uint8_t *>(pixels.data());
+  if (status == KILN_STATUS_OK)
+    status = kiln_images_decode(&images, &image);
+  if (status != KILN_STATUS_OK)
+    return makeError("the model did not run: " + Twine(kiln_status_string(status)) + (*images.message ? " (" + std::string(images.message) + ")" : ""));
+  RequestWriter picture;
+  for (int64_t number : {int64_t(status), image.height, image.width, int64_t(pixels.size())})
+    picture.addNumber(number);
+  picture.addBytes(pixels.data(), pixels.size());
+  pictures.push_back(picture.text().str());
+  return Error::success();
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> Execution::askForRun(const RunCounts &counts) {
+  for (;;) {
+    Expected<std::unique_ptr<MemoryBuffer>> answer = model->program->ask(makeRequest(counts));
+    if (!answer)
+      return answer;
+    AnswerReader reader((*answer)->getBuffer());
+    if (reader.takeNumber() != WantsPicture || reader.isBroken())
+      return answer;
+    if (Error error = decodePicture(reader))
+      return std::move(error);
+  }
+}
+
 Expected<RunTimes> Execution::runElsewhere(const RunCounts &counts) {
   auto bufferOf = [&](size_t output) -> Tensor & {
     auto room = rooms.find(output);
     return room == rooms.end() ? outputs[output] : room->second;
   };
-  Expected<std::unique_ptr<MemoryBuffer>> answer = model->program->ask(makeRequest(counts));
+  Expected<std::unique_ptr<MemoryBuffer>> answer = askForRun(counts);
   if (!answer)
     return answer.takeError();
   AnswerReader reader((*answer)->getBuffer());

@@ -18,6 +18,9 @@ ROOT = HERE.parents[1]
 FETCHED = ROOT / "build/models"
 KEPT_VALUES = 8192
 KEPT_VALUES_OF_ONE_OUTPUT = 4096
+#: For machines that are emulated or only linked for: convolutions, products of bytes, recurrence, attention with caches, trees and control flow.
+DOZEN = ["digits", "quantized_cnn", "quantized_encoder", "decoder_step", "grouped_decoder", "optimized_gpt2", "optimized_whisper", "bidirectional_lstm",
+         "scikit_forest", "lightgbm_classifier", "branches", "iterations"]
 #: The full matrix of ways to compile: (target, compiler, decompose, dims).
 FULL = [*itertools.product(["native", "x86-64-v3", "generic"], ["clang", "g++"], ["auto"], ["static"]),
         *itertools.product(["native"], ["clang"], ["all", "none"], ["static"]),

@@ -25,6 +25,8 @@ WAYS = {
 SAME_BITS = {"quantized_cnn": ["--compilers=built-in,g++"], "quantized_encoder": ["--close=1e-5"]}
 #: All seeded models in one test for each.
 SANITIZERS = ("address", "thread")
+#: A dozen models in one test for each, and what runs them.
+MACHINES = {"aarch64": "qemu-aarch64", "riscv64-v256": "qemu-riscv64", "wasm32-simd128": "node", "x86-64-v3@windows": "wine"}
 
 
 def ways_of(index, entry):
@@ -41,7 +43,7 @@ class ModelTests(lit.formats.TestFormat):
     def getTestsInDirectory(self, suite, path, lit_config, config):
         if path[-1] != "end-to-end":
             return
-        for name in ("verdicts.py", "seeded_kernels.py", *(f"seeded.{sanitizer}" for sanitizer in SANITIZERS)):
+        for name in ("verdicts.py", "seeded_kernels.py", *(f"seeded.{sanitizer}" for sanitizer in SANITIZERS), *(f"dozen.{machine}" for machine in MACHINES)):
             yield lit.Test.Test(suite, path + (name,), config)
         for name in SAME_BITS:
             yield lit.Test.Test(suite, path + (f"{name}.same-bits",), config)
@@ -57,6 +59,8 @@ class ModelTests(lit.formats.TestFormat):
             return [str(here / way), name, *SAME_BITS[name]]
         if way in SANITIZERS:
             return [str(here / "sanitize"), "--seeded", "--optimize", "1", "--sanitizers", way, "--compilers", os.path.join(config.llvm_tools_dir, "clang++")]
+        if way in MACHINES:
+            return [str(here / "verify"), "--dozen", f"--targets={way}"]
         return [str(here / "verify"), name, *WAYS[way]]
 
     def execute(self, test, lit_config):
@@ -64,6 +68,8 @@ class ModelTests(lit.formats.TestFormat):
         here = pathlib.Path(__file__).resolve().parent
         if way == "x86-64-v3" and "avx2" not in test.config.available_features:
             return lit.Test.Result(lit.Test.UNSUPPORTED, "no AVX2 here")
+        if way in MACHINES and not {MACHINES[way], "wasm-ld" if way.startswith("wasm") else "ld.lld"} <= set(test.config.available_features):
+            return lit.Test.Result(lit.Test.UNSUPPORTED, f"no {MACHINES[way]} here, or no linker")
         command = [sys.executable, *self.command(here, name, way, test.config)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, env=test.config.environment, timeout=1200)

@@ -5,6 +5,7 @@
 #include "passes/target/choice/StepTile.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/Objects.h"
 #include "compiler/files/InputFile.h"
 #include "compiler/files/Suggestion.h"
 #include "compiler/run/DimText.h"
@@ -105,8 +106,8 @@ static Error checkRunner(const Compilation &compilation) {
 }
 
 /// Links the model as a program for the command.
-static Error loadElsewhere(Compilation &compilation, std::vector<std::unique_ptr<MemoryBuffer>> objects, std::unique_ptr<MemoryBuffer> weights,
-                           std::vector<std::string> command, RunnableModel &model) {
+static Error loadElsewhere(const CompileOptions &options, Compilation &compilation, std::vector<std::unique_ptr<MemoryBuffer>> objects,
+                           std::unique_ptr<MemoryBuffer> weights, std::vector<std::string> command, RunnableModel &model) {
   if (Error error = checkRunner(compilation))
     return error;
   kernel::TargetAttr target = kernel::getTarget(*compilation.targets.front().module);
@@ -114,10 +115,13 @@ static Error loadElsewhere(Compilation &compilation, std::vector<std::unique_ptr
   if (mlir::failed(signature))
     return makeError("the model has no signature");
   signature->externalWeights = weights != nullptr;
-  Expected<SmallVector<char, 0>> object = compileRunner(*signature, target);
+  ModelSources runner;
+  runner.units.push_back(printRunner(*signature, target));
+  // Not by the model's compiler. Models of the same name have the same runner, which the cache keeps.
+  Expected<std::vector<ObjectFile>> object = compileObjects(runner, {"", 1, options.cacheFolder, options.cacheLimit, options.sharedCache, nullptr});
   if (!object)
     return object.takeError();
-  objects.push_back(MemoryBuffer::getMemBufferCopy(StringRef(object->data(), object->size()), "runner.o"));
+  objects.push_back(MemoryBuffer::getMemBufferCopy(StringRef(object->front().bytes.data(), object->front().bytes.size()), "runner.o"));
   Expected<std::unique_ptr<Program>> program = Program::link(std::move(objects), describeDestination(compilation.targets), std::move(command));
   if (!program)
     return program.takeError();
@@ -176,7 +180,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
     if (!command->empty()) {
       if (!options.ranks.empty())
         return report(makeError("--ranks: a model that another program runs is not sharded"), AtFault);
-      Error error = loadElsewhere(compilation, std::move(objects), weights.empty() ? nullptr : std::move(weights.front()), std::move(*command), model);
+      Error error = loadElsewhere(options, compilation, std::move(objects), weights.empty() ? nullptr : std::move(weights.front()), std::move(*command), model);
       return error ? report(std::move(error), AtFault) : int(Done);
     }
     if (isLaunched) {

@@ -225,6 +225,49 @@ void giveTensor(const kiln_tensor_info &tensor, const char *data, uint64_t size)
   }
 }
 
+// What the host has decoded for the model, in the order in which a run asks for it. The answer that asks for the next one begins with a number that is no
+// status.
+struct Picture {
+  int64_t status, height, width, bytes;
+  char *pixels;
+};
+struct Pictures {
+  Picture *all;
+  uint64_t count, next;
+};
+constexpr int64_t wantsPicture = -1;
+
+Pictures takePictures() {
+  const uint64_t count = takeNumber();
+  Pictures pictures = {reinterpret_cast<Picture *>(allocate(count * sizeof(Picture))), count, 0};
+  for (uint64_t i = 0; i < count; ++i) {
+    Picture &picture = pictures.all[i];
+    int64_t *const numbers[] = {&picture.status, &picture.height, &picture.width, &picture.bytes};
+    for (int64_t *number : numbers)
+      *number = int64_t(takeNumber());
+    picture.pixels = allocate(uint64_t(picture.bytes));
+    readBytes(picture.pixels, uint64_t(picture.bytes));
+  }
+  return pictures;
+}
+
+// The hook decode_image: the program ends with the file as its answer, and is asked again with the picture.
+kiln_status decodeImage(void *user, kiln_image *image) {
+  Pictures &pictures = *static_cast<Pictures *>(user);
+  if (pictures.next == pictures.count) {
+    const int64_t numbers[] = {wantsPicture, image->format, image->channels, image->max_height, image->max_width, image->size};
+    for (int64_t number : numbers)
+      give(number);
+    writeBytes(image->bytes, uint64_t(image->size));
+    stop(0);
+  }
+  const Picture &picture = pictures.all[pictures.next++];
+  image->height = picture.height;
+  image->width = picture.width;
+  copyUp(image->pixels, picture.pixels, size_t(picture.bytes));
+  return kiln_status(picture.status);
+}
+
 struct Launch {
   kiln_kernel_info kernel;
   int64_t calls, nanoseconds, start;
@@ -272,6 +315,7 @@ void run() {
   int64_t *dims = takeDims();
   char *weights = allocate(weightBytes);
   readBytes(weights, weightBytes);
+  Pictures pictures = takePictures();
   const int32_t outputs = model_info.num_outputs;
   P *in = reinterpret_cast<P *>(allocate(uint64_t(model_info.num_inputs + 1) * sizeof(P)));
   char **out = reinterpret_cast<char **>(allocate(uint64_t(outputs + 1) * sizeof(P)));
@@ -283,10 +327,15 @@ void run() {
   const uint64_t workspaceBytes = findWorkspaceSize(dims);
   char *workspace = allocate(workspaceBytes);
   kiln_context context = KILN_CONTEXT_INIT;
+  context.decode_image = decodeImage;
+  context.decode_user = &pictures;
 #if defined(__wasm__)
   context.parallel_for = runInPieces;
 #endif
-  auto callRun = [&] { return model_run(KILN_WITH_DIMS(dims) in, out, KILN_WITH_WEIGHTS(weights) workspace, &context); };
+  auto callRun = [&] {
+    pictures.next = 0;
+    return model_run(KILN_WITH_DIMS(dims) in, out, KILN_WITH_WEIGHTS(weights) workspace, &context);
+  };
 
   int64_t *times = reinterpret_cast<int64_t *>(allocate(runs * sizeof(int64_t)));
   kiln_status status = KILN_STATUS_OK;

@@ -267,8 +267,9 @@ TEST(Ranks, ThatComeNearTheDeadlineGetAllOrNothing) {
       std::vector<float> data(50000, 1.0f);
       kiln_status status = c.all_reduce(c.user, &group, data.data(), int64_t(data.size()), KILN_ELEMENT_F32, KILN_REDUCE_SUM);
       EXPECT_TRUE(status == KILN_STATUS_OK || status == KILN_STATUS_PEER_LATE) << status;
-      if (status == KILN_STATUS_OK)
+      if (status == KILN_STATUS_OK) {
         EXPECT_EQ(data, std::vector<float>(50000, 2.0f));
+      }
       return status;
     });
     kiln_local_ranks_reset(ranks.ranks);

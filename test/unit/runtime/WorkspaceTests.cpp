@@ -28,13 +28,19 @@ TEST(Workspace, EverySizeIsAlignedAndWritableToItsEnd) {
 }
 
 #if !defined(_WIN32)
+#if defined(__APPLE__)
+using Residency = char;
+#else
+using Residency = unsigned char;
+#endif
+
 TEST(Workspace, PagesAreThereBeforeTheFirstRun) {
   const uintptr_t pageSize = uintptr_t(sysconf(_SC_PAGESIZE));
   for (size_t size : {size_t(1) << 20, (size_t(1) << 20) + 1, size_t(4) << 20, (size_t(11) << 20) + 12345}) {
     void *workspace = nullptr;
     ASSERT_EQ(kiln_workspace_create(size, &workspace), KILN_STATUS_OK) << size;
     const uintptr_t first = uintptr_t(workspace) / pageSize * pageSize, end = uintptr_t(workspace) + size;
-    std::vector<unsigned char> resident((end - first + pageSize - 1) / pageSize);
+    std::vector<Residency> resident((end - first + pageSize - 1) / pageSize);
     ASSERT_EQ(mincore(reinterpret_cast<void *>(first), end - first, resident.data()), 0) << size;
     for (size_t i = 0; i < resident.size(); ++i)
       EXPECT_TRUE(resident[i] & 1) << "page " << i << " of " << resident.size() << " for " << size;
