@@ -186,17 +186,18 @@ template <typename V> KILN_INLINE auto is_nan(V a) { return a != hideFromClang(a
 template <typename M, typename N> KILN_INLINE auto either(M a, N b) { return hideFromClang(a) | b; }
 KILN_INLINE bool either(bool a, bool b) { return a || b; }
 
-// Minimum and maximum as ONNX means them: NaN when either operand is.
+// Minimum and maximum as ONNX means them: NaN when either operand is. The second one, which a clamp knows when it is compiled, is the one that is asked: what is
+// left of a comparison with a number is one instruction.
 template <typename V> KILN_INLINE V min(V a, V b) {
-  V least = select(a < b, a, b); // b when unordered
+  V least = select(b < a, b, a); // a when unordered
   if constexpr (lane<V>(0.5) != lane<V>(0))
-    least = select(is_nan(a), a, least);
+    least = select(is_nan(b), b, least);
   return least;
 }
 template <typename V> KILN_INLINE V max(V a, V b) {
-  V most = select(a > b, a, b);
+  V most = select(b > a, b, a);
   if constexpr (lane<V>(0.5) != lane<V>(0))
-    most = select(is_nan(a), a, most);
+    most = select(is_nan(b), b, most);
   return most;
 }
 
