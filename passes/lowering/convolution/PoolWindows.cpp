@@ -2,8 +2,8 @@
 //
 //   for each output place: the window's bounds inside the input; max or mean over it.
 //
-// The vector runs over channels that lie side by side. Where there is only one, or each channel has a picture of its own, it runs over the places of a line whose
-// windows are all whole, and where some are clipped there is none.
+// The vector runs over channels that lie side by side. Where there is only one, or each channel has a picture of its own, it runs over the places of a line
+// whose windows are all whole, and where some are clipped there is none.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
@@ -110,7 +110,8 @@ KernelMatch matchPoolWindows(GroupOp, Operation *anchor, kernel::TargetAttr) {
   auto along = pool.vectorDim();
   if (!along)
     return accept("windows clipped to the input, one element at a time");
-  return accept(*along == pool.dim(pool.spatial() - 1) ? "whole windows, vectors over the places of a line" : "windows clipped to the input, vectors over channels");
+  bool isLine = *along == pool.dim(pool.spatial() - 1);
+  return accept(isLine ? "whole windows, vectors over the places of a line" : "windows clipped to the input, vectors over channels");
 }
 
 static AffineExpr countElements(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows) {

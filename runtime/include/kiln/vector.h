@@ -186,8 +186,7 @@ template <typename V> KILN_INLINE auto is_nan(V a) { return a != hideFromClang(a
 template <typename M, typename N> KILN_INLINE auto either(M a, N b) { return hideFromClang(a) | b; }
 KILN_INLINE bool either(bool a, bool b) { return a || b; }
 
-// Minimum and maximum as ONNX means them: NaN when either operand is. The second one, which a clamp knows when it is compiled, is the one that is asked: what is
-// left of a comparison with a number is one instruction.
+// Minimum and maximum as ONNX means them: NaN when either operand is. The second one is asked, since that is a clamp's number, of which compilers know.
 template <typename V> KILN_INLINE V min(V a, V b) {
   V least = select(b < a, b, a); // a when unordered
   if constexpr (lane<V>(0.5) != lane<V>(0))
