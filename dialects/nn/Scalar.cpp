@@ -167,9 +167,13 @@ Scalar floorMod(const Scalar &x, const Scalar &y) {
   return select(nonZero & differ, remainder + y, remainder);
 }
 
+/// A square is a product, which is rounded once. Other powers are left to the function.
 Scalar pow(const Scalar &x, const Scalar &y) {
   if (x.isTensor())
     return x.with(PowOp::create(x.builder, x.loc, x.held.getType(), x.held, y.held));
+  APFloat exponent(0.0f);
+  if (x.isFloat() && matchPattern(y.held, m_ConstantFloat(&exponent)) && exponent.convertToDouble() == 2.0)
+    return x * x;
   if (x.isFloat())
     return x.with(math::PowFOp::create(x.builder, x.loc, x.held, y.held));
   return x.with(math::IPowIOp::create(x.builder, x.loc, x.held, y.held));

@@ -1,6 +1,9 @@
 //===- PoolWindows.cpp - Max and average pooling ---------------------------===//
 //
-//   for each output place: the window's bounds inside the input; max or mean over it. Channels last: the vector runs over channels.
+//   for each output place: the window's bounds inside the input; max or mean over it.
+//
+// The vector runs over channels that lie side by side. Where there is only one, or each channel has a picture of its own, it runs over the places of a line
+// whose windows are all whole, and where some are clipped there is none.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Scalar.h"
@@ -15,24 +18,51 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchPoolWindows(GroupOp, Operation *anchor, kernel::TargetAttr) {
-  bool last = cast<Windowed>(anchor).getLayout() == Layout::ChannelsLast;
-  return accept(last ? "windows clipped to the input, vectors over channels" : "windows clipped to the input, one element at a time");
-}
-
 namespace {
-struct Pool {
-  KernelBuilder &k;
-  Operation *op;
+/// What is known of a pooling before it is lowered.
+struct PoolShape {
   ArrayRef<int64_t> kernel, strides, dilations, pads;
   bool channelsLast;
-  ReduceKind kind;
-  Type element;
   DimExprs in, out;
+
+  explicit PoolShape(Operation *op)
+      : kernel(cast<Pooling>(op).getKernel()), strides(cast<Windowed>(op).getStrides()), dilations(cast<Windowed>(op).getDilations()),
+        pads(cast<Windowed>(op).getPads()), channelsLast(cast<Windowed>(op).getLayout() == Layout::ChannelsLast), in(getDims(op->getOperand(0).getType())),
+        out(getDims(op->getResult(0).getType())) {}
 
   unsigned spatial() const { return kernel.size(); }
   unsigned dim(unsigned i) const { return channelsLast ? 1 + i : 2 + i; }
-  unsigned channelDim() const { return channelsLast ? in.size() - 1 : 1; }
+  /// Whether no window reaches beyond the input.
+  bool isWhole(unsigned i) const { return pads[i] == 0 && pads[spatial() + i] == 0 && fits(i); }
+  /// Whether the last window ends within the padded input (no ceil_mode overhang).
+  bool fits(unsigned i) const {
+    auto size = getConstantDim(in[dim(i)] + pads[i] + pads[spatial() + i]), count = getConstantDim(out[dim(i)]);
+    if (!size || !count)
+      return getConstantDim(in[dim(i)]) == std::nullopt && provablyFloor(i);
+    return (*count - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 <= *size;
+  }
+  /// For symbolic extents: the output is the floor formula itself.
+  bool provablyFloor(unsigned i) const {
+    AffineExpr expected = (in[dim(i)] + pads[i] + pads[spatial() + i] - (kernel[i] - 1) * dilations[i] - 1).floorDiv(strides[i]) + 1;
+    return provablyEqual(expected, out[dim(i)]);
+  }
+  bool hasOneChannel() const { return getConstantDim(out[channelsLast ? out.size() - 1 : 1]) == 1; }
+  /// The dimension that vectors run along, if there is one.
+  std::optional<unsigned> vectorDim() const {
+    if (channelsLast && !hasOneChannel())
+      return out.size() - 1;
+    return isWhole(spatial() - 1) ? std::optional(dim(spatial() - 1)) : std::nullopt;
+  }
+};
+
+struct Pool : PoolShape {
+  KernelBuilder &k;
+  Operation *op;
+  ReduceKind kind;
+  Type element;
+
+  Pool(KernelBuilder &k, Operation *op)
+      : PoolShape(op), k(k), op(op), kind(isa<MaxPoolOp>(op) ? ReduceKind::Max : ReduceKind::Sum), element(getElementTypeOrSelf(op->getResult(0).getType())) {}
 
   /// ceil(max(0, expr) / dilation), at most the kernel's extent.
   AffineExpr bound(AffineExpr expr, unsigned i) const {
@@ -46,18 +76,9 @@ struct Pool {
   std::pair<AffineExpr, AffineExpr> window(AffineExpr outAt, unsigned i, bool padded) const {
     AffineExpr start = outAt * strides[i] - pads[i];
     AffineExpr low = k.constant(padded ? -pads[i] : 0), high = in[dim(i)] + (padded ? pads[spatial() + i] : 0);
-    // Without padding every window is whole.
-    bool whole = pads[i] == 0 && pads[spatial() + i] == 0 && fits(i);
-    if (whole || (padded && fits(i)))
+    if (isWhole(i) || (padded && fits(i)))
       return {k.constant(0), k.constant(kernel[i])};
     return {bound(low - start, i), bound(high - start, i)};
-  }
-  /// Whether the last window ends within the padded input (no ceil_mode overhang).
-  bool fits(unsigned i) const {
-    auto size = getConstantDim(in[dim(i)] + pads[i] + pads[spatial() + i]), count = getConstantDim(out[dim(i)]);
-    if (!size || !count)
-      return getConstantDim(in[dim(i)]) == std::nullopt && provablyFloor(i);
-    return (*count - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 <= *size;
   }
   /// Whether a place's window may lie in the padding altogether.
   bool mayMiss() const {
@@ -65,11 +86,6 @@ struct Pool {
       bool isPadded = pads[i] != 0 || pads[spatial() + i] != 0;
       return !fits(i) || (isPadded && (dilations[i] > 1 || pads[i] >= kernel[i] || pads[spatial() + i] >= kernel[i]));
     });
-  }
-  /// For symbolic extents: the output is the floor formula itself.
-  bool provablyFloor(unsigned i) const {
-    AffineExpr expected = (in[dim(i)] + pads[i] + pads[spatial() + i] - (kernel[i] - 1) * dilations[i] - 1).floorDiv(strides[i]) + 1;
-    return provablyEqual(expected, out[dim(i)]);
   }
   Value reduceWindow(ArrayRef<AffineExpr> at, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows, IndexExprs &place, Value carried, Lanes lanes) const {
     unsigned i = place.size();
@@ -88,6 +104,15 @@ struct Pool {
   }
 };
 } // namespace
+
+KernelMatch matchPoolWindows(GroupOp, Operation *anchor, kernel::TargetAttr) {
+  PoolShape pool(anchor);
+  auto along = pool.vectorDim();
+  if (!along)
+    return accept("windows clipped to the input, one element at a time");
+  bool isLine = *along == pool.dim(pool.spatial() - 1);
+  return accept(isLine ? "whole windows, vectors over the places of a line" : "windows clipped to the input, vectors over channels");
+}
 
 static AffineExpr countElements(const Pool &pool, ArrayRef<std::pair<AffineExpr, AffineExpr>> windows) {
   AffineExpr count = pool.k.constant(1);
@@ -138,16 +163,15 @@ static void emitPlace(const Pool &pool, ArrayRef<AffineExpr> at, Lanes lanes) {
 }
 
 FailureOr<LaunchInfo> lowerPoolWindows(KernelBuilder &k, Operation *op) {
-  auto window = cast<Windowed>(op);
-  bool channelsLast = window.getLayout() == Layout::ChannelsLast;
-  Type input = op->getOperand(0).getType(), output = op->getResult(0).getType();
-  Pool pool{k, op, cast<Pooling>(op).getKernel(), window.getStrides(), window.getDilations(), window.getPads(), channelsLast,
-            isa<MaxPoolOp>(op) ? ReduceKind::Max : ReduceKind::Sum, getElementTypeOrSelf(output), getDims(input), getDims(output)};
-  IndexExprs tasks(ArrayRef(pool.out).drop_back());
+  Pool pool(k, op);
+  auto along = pool.vectorDim();
+  unsigned last = along.value_or(pool.out.size() - 1);
+  IndexExprs tasks(pool.out);
+  tasks.erase(tasks.begin() + last);
   k.taskLoop(tasks, [&](ArrayRef<AffineExpr> task) {
-    k.vectorLoop(pool.out.back(), channelsLast ? k.vectorLanes() : 1, "i", [&](AffineExpr i, Lanes lanes) {
+    k.vectorLoop(pool.out[last], along ? k.vectorLanes() : 1, "i", [&](AffineExpr i, Lanes lanes) {
       IndexExprs at(task);
-      at.push_back(i);
+      at.insert(at.begin() + last, i);
       emitPlace(pool, at, lanes);
     });
   });

@@ -74,11 +74,8 @@ ColumnsEmitter::ColumnsEmitter(KernelBuilder &k, WinogradConvOp op, const Winogr
   unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
   k.packConstant(argument, packFilters(k.context(), loops.out, loops.in, width));
   weight = k.buffer(argument);
-  int64_t slots = loops.places * plan.blockTiles, inputs = slots * plan.inputStride, products = slots * width;
-  Value scratch = k.scratch(loops.element, inputs + products + loops.side * placeStride());
-  AffineExpr start = k.index(k.emit(k.scratchStart()));
-  loops.scratch = {scratch, start, start + inputs, plan.blockTiles, plan.inputStride, width};
-  filters = start + (inputs + products);
+  std::tie(loops.scratch, filters) =
+      WinogradScratch::make(k, loops.element, loops.places, plan.blockTiles, plan.inputStride, width, loops.side * placeStride());
 }
 
 void ColumnsEmitter::transformInput() const {
@@ -91,7 +88,7 @@ void ColumnsEmitter::transformInput() const {
 }
 
 void ColumnsEmitter::clearProducts() const {
-  k.vectorLoop(k.constant(loops.places * plan.blockTiles * width), plan.shape.lanes, "product", [&](AffineExpr at, Lanes across) {
+  k.vectorLoop(k.constant(loops.places * loops.scratch.productPlace), plan.shape.lanes, "product", [&](AffineExpr at, Lanes across) {
     k.storeBuffer(loops.scratch.buffer, loops.element, loops.scratch.product + at, k.number(loops.element, 0, across.count), across);
   });
 }

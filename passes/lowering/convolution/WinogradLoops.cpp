@@ -172,6 +172,16 @@ WinogradLoops::Place WinogradLoops::placeOf(AffineExpr number) const {
   return {image, y, value(inImage - y * across)};
 }
 
+std::pair<WinogradScratch, AffineExpr> WinogradScratch::make(KernelBuilder &k, Type element, int64_t places, int64_t slots, int64_t inputStride,
+                                                             int64_t productStride, int64_t more) {
+  int64_t line = elementsPerLine;
+  auto spread = [&](int64_t elements) { return (llvm::divideCeilSigned(elements, line) | 1) * line; };
+  int64_t inputPlace = spread(slots * inputStride), productPlace = spread(slots * productStride);
+  Value buffer = k.scratch(element, places * (inputPlace + productPlace) + more);
+  AffineExpr start = k.index(k.emit(k.scratchStart())), product = start + places * inputPlace;
+  return {{buffer, start, product, inputStride, productStride, inputPlace, productPlace}, product + places * productPlace};
+}
+
 /// `side` coordinates from `first` on; the last one stands in for those beyond it.
 IndexExprs WinogradLoops::clamped(AffineExpr first, AffineExpr extent, bool fits) const {
   IndexExprs result;
@@ -192,7 +202,7 @@ void WinogradLoops::transformTile(AffineExpr number, AffineExpr slot, unsigned l
         };
         LinearForm(k, across.count).applyTwice(matrices.input, rows, load, [&](int64_t y, ArrayRef<Value> row) {
           for (auto [x, value] : llvm::enumerate(row)) {
-            AffineExpr at = (slot + (y * side + static_cast<int64_t>(x)) * scratch.slots) * scratch.inputStride;
+            AffineExpr at = slot * scratch.inputStride + (y * side + static_cast<int64_t>(x)) * scratch.inputPlace;
             k.storeBuffer(scratch.buffer, element, scratch.input + at + channel, value, across);
           }
         });
@@ -205,9 +215,9 @@ void WinogradLoops::multiplyTile(const TileEmitter &emitter, AffineExpr place, A
   SmallVector<AffineExpr> offsets;
   for (int64_t r = 0; r < rows; ++r)
     offsets.push_back(k.constant(r * scratch.inputStride));
-  AffineExpr slot = place * scratch.slots + row;
-  AffineExpr result = k.index(k.emit(scratch.product + slot * scratch.productStride + column)), lane = k.index(k.emitConstant(0));
-  emitter.emit(scratch.input + slot * scratch.inputStride + depth, offsets, rhsAt, panel, [&](unsigned r, unsigned at, Value value, unsigned count) {
+  AffineExpr result = k.index(k.emit(scratch.product + place * scratch.productPlace + row * scratch.productStride + column)), lane = k.index(k.emitConstant(0));
+  AffineExpr input = scratch.input + place * scratch.inputPlace + row * scratch.inputStride + depth;
+  emitter.emit(input, offsets, rhsAt, panel, [&](unsigned r, unsigned at, Value value, unsigned count) {
     AffineExpr to = result + (r * scratch.productStride + at) + lane;
     Lanes across{cast<AffineDimExpr>(lane).getPosition(), count};
     if (accumulate)
@@ -259,7 +269,7 @@ void WinogradLoops::finishTile(AffineExpr number, AffineExpr slot, AffineExpr fi
     for (LinearForm::Rows rows : LinearForm(k, lanes).listParts(matrices.inverse))
       k.vectorLoop(extent, lanes, "channel", [&](AffineExpr channel, Lanes across) {
         auto load = [&](int64_t y, int64_t x) {
-          AffineExpr at = (slot + (y * side + x) * scratch.slots) * scratch.productStride;
+          AffineExpr at = slot * scratch.productStride + (y * side + x) * scratch.productPlace;
           return k.loadBuffer(scratch.buffer, element, scratch.product + at + channel + (relative ? k.constant(0) : first), across);
         };
         LinearForm(k, across.count).applyTwice(matrices.inverse, rows, load, [&](int64_t y, ArrayRef<Value> row) {

@@ -55,11 +55,17 @@ private:
   unsigned lanes;
 };
 
-/// Where a kernel keeps its scratch: both arrays are [place, slot, channel], slots being tiles.
+/// Where a kernel keeps its scratch: both arrays are [place, slot, channel], slots being tiles. A tile is stored, and its products are loaded, at all places in
+/// turn, so the places lie an odd number of cache lines apart: then they are in different sets of the first-level cache.
 struct WinogradScratch {
   mlir::Value buffer;
   mlir::AffineExpr input, product;
-  int64_t slots, inputStride, productStride;
+  /// Elements from a slot to the next, and from a place to the next.
+  int64_t inputStride, productStride, inputPlace, productPlace;
+
+  /// Both arrays in a scratch buffer of the kernel's, with so many elements behind them, which begin at the result's second part.
+  static std::pair<WinogradScratch, mlir::AffineExpr> make(KernelBuilder &k, mlir::Type element, int64_t places, int64_t slots, int64_t inputStride,
+                                                           int64_t productStride, int64_t more = 0);
 };
 
 /// Why it is chosen.

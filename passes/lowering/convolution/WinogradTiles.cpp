@@ -52,10 +52,8 @@ TilesEmitter::TilesEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPl
     : k(k), loops(k, op), plan(plan),
       weight(k.buffer(cast<BlockArgument>(op.getWeight()).getArgNumber())), width(op.getWeight().getType().getDimSize(3)),
       panels(op.getWeight().getType().getDimSize(1)), rows(op.getWeight().getType().getDimSize(2)) {
-  int64_t lanes = plan.shape.lanes, productStride = llvm::divideCeilSigned(loops.out, lanes) * lanes, slots = loops.places * plan.blockTiles;
-  loops.scratch.buffer = k.scratch(loops.element, slots * (plan.inputStride + productStride));
-  AffineExpr start = k.index(k.emit(k.scratchStart()));
-  loops.scratch = {loops.scratch.buffer, start, start + slots * plan.inputStride, plan.blockTiles, plan.inputStride, productStride};
+  int64_t lanes = plan.shape.lanes, productStride = llvm::divideCeilSigned(loops.out, lanes) * lanes;
+  loops.scratch = WinogradScratch::make(k, loops.element, loops.places, plan.blockTiles, plan.inputStride, productStride).first;
 }
 
 /// count: tiles of the block, in whole register tiles.

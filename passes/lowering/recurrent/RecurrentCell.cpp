@@ -14,6 +14,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 
@@ -46,7 +47,8 @@ bool packsRecurrence(GroupOp group, const RecurrentLayer &layer, int64_t lanes) 
   return isConstant && lanes > 1 && *getConstantDim(getDim(layer.hidden.getType(), 2)) >= 4;
 }
 
-/// Rows share what is loaded of R: their sums fill half of the registers, beside the weights, an element of the state and the cell's formulas.
+/// Rows share what is loaded of R: their sums fill half of the registers, beside the weights, an element of the state and the cell's formulas. So do the sums
+/// of a single row that run side by side.
 static int64_t chooseRows(const RecurrentLayer &layer, int64_t hidden, kernel::TargetAttr target) {
   int64_t most = getHalfOfRegisters(target) / layer.gateCount;
   most = std::clamp<int64_t>(most, 1, std::max<int64_t>(largestScratch / std::max<int64_t>(hidden, 1), 1));
@@ -66,7 +68,7 @@ PlanNumbers planCell(GroupOp group, const RecurrentLayer &layer, kernel::TargetA
   while (packsRecurrence(group, layer, lanes) && lanes > 4 && hidden <= lanes / 2)
     lanes /= 2;
   PlanNumbers numbers{{chooseRows(layer, hidden, target), 1, lanes}, {}};
-  numbers.streams = RegisterBudget::fewestSums;
+  numbers.streams = std::min<int64_t>(RegisterBudget::fewestSums, llvm::bit_floor(std::max(1u, getHalfOfRegisters(target))));
   return numbers;
 }
 

@@ -160,8 +160,7 @@ template <typename To, typename From> KILN_INLINE To convert(From from) {
     return __builtin_convertvector(from, To);
 }
 
-// mask ? a : b in each lane. A scalar's mask is bool or any integer; a vector's is what a comparison of lanes
-// of that size gives. A mask of other lane size is converted.
+// mask ? a : b in each lane. A scalar's mask is bool or any integer; a vector's is what a comparison gives, converted where its lanes have another size.
 template <typename M, typename V> KILN_INLINE V select(M mask, V a, V b) {
   if constexpr (isScalar<V>) {
     return mask ? a : b;
@@ -186,19 +185,20 @@ template <typename V> KILN_INLINE auto is_nan(V a) { return a != hideFromClang(a
 template <typename M, typename N> KILN_INLINE auto either(M a, N b) { return hideFromClang(a) | b; }
 KILN_INLINE bool either(bool a, bool b) { return a || b; }
 
-// Minimum and maximum as ONNX means them: NaN when either operand is.
-template <typename V> KILN_INLINE V min(V a, V b) {
-  V least = select(a < b, a, b); // b when unordered
+// Minimum and maximum as ONNX means them: NaN when either operand is. The second one is asked, a clamp's number, which compilers know; for MVE the first.
+template <typename M, typename V> KILN_INLINE V prefer(M isBetter, V asked, V other) {
+  V best = select(isBetter, asked, other); // the other when unordered
   if constexpr (lane<V>(0.5) != lane<V>(0))
-    least = select(is_nan(a), a, least);
-  return least;
+    best = select(is_nan(asked), asked, best);
+  return best;
 }
-template <typename V> KILN_INLINE V max(V a, V b) {
-  V most = select(a > b, a, b);
-  if constexpr (lane<V>(0.5) != lane<V>(0))
-    most = select(is_nan(a), a, most);
-  return most;
-}
+#if defined(__ARM_FEATURE_MVE) && defined(__clang__)
+template <typename V> KILN_INLINE V min(V a, V b) { return prefer(a < b, a, b); }
+template <typename V> KILN_INLINE V max(V a, V b) { return prefer(a > b, a, b); }
+#else
+template <typename V> KILN_INLINE V min(V a, V b) { return prefer(b < a, b, a); }
+template <typename V> KILN_INLINE V max(V a, V b) { return prefer(b > a, b, a); }
+#endif
 
 template <typename V> using half = vec<lane<V>, lanes<V> / 2>;
 template <int Offset, typename V, int... I> KILN_INLINE half<V> takeHalf(V value, Indices<I...>) {
