@@ -30,6 +30,8 @@ public:
 
   int32_t getRank() const { return communicator->rank; }
   int32_t getSize() const { return communicator->size; }
+  /// Whether all processes were given equal bytes: KILN_STATUS_RANKS_MISMATCH on all of them if not. The first call of each.
+  kiln_status agree(llvm::StringRef bytes);
   /// For the calls of a model's run.
   const kiln_communicator *getCommunicator() const { return communicator; }
   /// Held by rank 0 while it says something, runs a model, or waits for answers.
@@ -60,10 +62,12 @@ public:
   void leave();
   /// Ends all processes: a rank has failed, or is gone.
   [[noreturn]] void abort();
+  /// Says why before that. Rank 0 is the first to say something, if it is still there.
+  [[noreturn]] void giveUp(llvm::Error error);
 
 private:
   Launch() = default;
-  void startBeats(int64_t deadlineNs);
+  void startBeats();
   void stopBeats();
   void beat(int64_t intervalNs);
   llvm::Expected<Order> take(int32_t rank);
@@ -73,6 +77,7 @@ private:
   void (*closeLibrary)() = nullptr;
   void (*abortLibrary)(int) = nullptr;
   bool isOpen = false;
+  int64_t deadlineNs = 0;
   std::mutex mutex;
   std::condition_variable ends;
   bool isEnding = false;

@@ -1,5 +1,7 @@
-/* A launcher around the one for MPI, whose rank 1 does what KILN_TEST_FAULT says: `output` changes a sum, `library` has another fingerprint. With -DALONE it is one
- * of two ranks and has no MPI; the other one never comes, or with `join` this one cannot join. */
+/* A launcher around the one for MPI, whose rank 1 does what KILN_TEST_FAULT says: `output` changes a sum, `library` has another fingerprint
+ * in runs of the model, `version` where the processes compare their versions. With -DALONE it is one
+ * of two ranks and has no MPI; the other one never comes, or with `join` this one cannot join, with `begin` not
+ * compare versions. */
 #include "kiln/launcher.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +20,21 @@ static kiln_status send_late(void *user, int32_t rank, const void *data, int64_t
   return KILN_STATUS_PEER_LATE;
 }
 
+static kiln_status begin_alone(void *user, const uint8_t fingerprint[16]) {
+  (void)user, (void)fingerprint;
+  return has_fault("begin") ? KILN_STATUS_PEER_FAILED : KILN_STATUS_OK;
+}
+
+static kiln_status end_alone(void *user, kiln_status status) {
+  (void)user;
+  return status;
+}
+
 kiln_status kiln_launcher_open(int64_t deadline_ns, const kiln_communicator **communicator) {
   (void)deadline_ns;
   changed.size = 2;
+  changed.begin = begin_alone;
+  changed.end = end_alone;
   changed.send = send_late;
   *communicator = &changed;
   return has_fault("join") ? KILN_STATUS_PEER_FAILED : KILN_STATUS_OK;
@@ -44,9 +58,11 @@ static kiln_status change_sum(void *user, const kiln_ranks *group, void *data, i
 }
 
 static kiln_status change_fingerprint(void *user, const uint8_t fingerprint[16]) {
+  static int begun;
   uint8_t other[16];
   memcpy(other, fingerprint, 16);
-  other[0] ^= 1;
+  other[0] ^= has_fault(begun ? "library" : "version");
+  begun = 1;
   return inner->begin(user, other);
 }
 
@@ -57,7 +73,7 @@ kiln_status kiln_launcher_open(int64_t deadline_ns, const kiln_communicator **co
   changed = *inner;
   if (inner->rank == 1 && has_fault("output"))
     changed.all_reduce = change_sum;
-  if (inner->rank == 1 && has_fault("library"))
+  if (inner->rank == 1)
     changed.begin = change_fingerprint;
   *communicator = &changed;
   return KILN_STATUS_OK;
