@@ -63,7 +63,7 @@ static constexpr int64_t mostInMessage = int64_t(1) << 40;
 
 static Error fail(kiln_status status) { return status ? makeError(kiln_status_string(status)) : Error::success(); }
 
-Expected<std::unique_ptr<Launch>> Launch::open(StringRef library, int64_t deadlineNs) {
+Expected<std::unique_ptr<Launch>> Launch::open(StringRef library, int64_t deadlineNs, bool speaks) {
   if (Error error = loadFunctions(library))
     return std::move(error);
   std::unique_ptr<Launch> launch(new Launch);
@@ -78,7 +78,7 @@ Expected<std::unique_ptr<Launch>> Launch::open(StringRef library, int64_t deadli
   if (!find("kiln_launcher_open", openLibrary) || !find("kiln_launcher_close", launch->closeLibrary) || !find("kiln_launcher_abort", launch->abortLibrary))
     return makeError("'" + library + "' lacks functions of kiln/launcher.h");
   launch->deadlineNs = deadlineNs;
-  Watch watch(deadlineNs, true);
+  Watch watch(deadlineNs, speaks);
   if (kiln_status status = openLibrary(deadlineNs, &launch->communicator))
     return makeError("'" + library + "' cannot join the other ranks: " + kiln_status_string(status));
   launch->isOpen = true;

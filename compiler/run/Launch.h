@@ -23,8 +23,8 @@ enum class Task : int64_t { Nothing = 1, Load, Unload, Prepare, Release, Run, Ch
 
 class Launch {
 public:
-  /// Loads the shared library of kiln/launcher.h and joins the others.
-  static llvm::Expected<std::unique_ptr<Launch>> open(llvm::StringRef library, int64_t deadlineNs);
+  /// Loads the shared library of kiln/launcher.h and joins the others. If they do not come before the deadline, the process ends, and says so if it `speaks`.
+  static llvm::Expected<std::unique_ptr<Launch>> open(llvm::StringRef library, int64_t deadlineNs, bool speaks = true);
   /// Only an end that nobody has told to the others gets here: an error that all of them have.
   ~Launch();
 

@@ -116,7 +116,7 @@ int runOnRanks(const CompileOptions &options, function_ref<int()> command) {
     return report(library.takeError(), AtFault);
   if (library->empty())
     return command();
-  Expected<std::unique_ptr<Launch>> launch = Launch::open(*library, int64_t(deadline * 1e9));
+  Expected<std::unique_ptr<Launch>> launch = Launch::open(*library, int64_t(deadline * 1e9), !isFollower());
   if (!launch)
     return report(makeError("--launcher: " + toString(launch.takeError())), AtFault);
   if (Error error = checkOthers(options, **launch))
