@@ -1,6 +1,7 @@
 /* A program with a sharded model, in whose rank 1 something goes wrong at a moment that the caller chooses: for test/runtime/mpi/repeat.
  * Usage: repeated MODE DELAY_US DEADLINE_MS WEIGHTS [OUTPUT]   WEIGHTS: the folder with the files of the ranks' weights
- *   killed, stopped   rank 1 is, DELAY_US after its first run, wherever it is then; the others run the model until they see it
+ *   killed, stopped   rank 1 is, DELAY_US after its first run, wherever it is then; the others run the model until they see it. A thread first ends the call of the
+ *                     communicator that it is in: while it reads the memory of another one, that one cannot go on
  *   other             rank 1 runs another model than the others (with -DOTHER)
  *   once              all run the model once
  *   full              rank 0 writes the output of the first run to OUTPUT, the others wait for it, and all go on only if it is whole
@@ -51,13 +52,52 @@ static kiln_weights map_weights(const kiln_model_info *info, int32_t rank) {
   return weights;
 }
 
-/* What a signal does to rank 1. A thread that is gone or waits for ever may be so inside of any call. */
+/* What a signal does to rank 1. */
 #ifdef THREADS
-static void on_signal(int number) {
-  (void)number;
+static volatile sig_atomic_t is_calling, is_wanted;
+static const kiln_communicator *inner;
+
+static void strike(void) {
   while (is("stopped"))
     pause();
   syscall(SYS_exit, 0);
+}
+
+static void on_signal(int number) {
+  (void)number;
+  is_wanted = 1;
+  if (!is_calling)
+    strike();
+}
+
+/* The calls of rank 1's communicator, of which the model makes these. */
+static kiln_status finish_call(kiln_status status) {
+  is_calling = 0;
+  if (is_wanted)
+    strike();
+  return status;
+}
+
+static kiln_status begin_run(void *user, const uint8_t fingerprint[16]) {
+  is_calling = 1;
+  return finish_call(inner->begin(user, fingerprint));
+}
+
+static kiln_status reduce(void *user, const kiln_ranks *group, void *data, int64_t count, int32_t type, int32_t reduction) {
+  is_calling = 1;
+  return finish_call(inner->all_reduce(user, group, data, count, type, reduction));
+}
+
+static kiln_status end_run(void *user, kiln_status status) {
+  is_calling = 1;
+  return finish_call(inner->end(user, status));
+}
+
+static const kiln_communicator *wrap(const kiln_communicator *ranks) {
+  static kiln_communicator wrapped;
+  inner = ranks;
+  wrapped = (kiln_communicator){ranks->abi_version, ranks->struct_size, ranks->rank, ranks->size, ranks->deadline_ns, ranks->user, .begin = begin_run, .end = end_run, .all_reduce = reduce};
+  return &wrapped;
 }
 
 static void strike_later(void) {}
@@ -144,8 +184,9 @@ static kiln_status run_rank(const kiln_communicator *ranks) {
 }
 
 #ifdef THREADS
-static void *run_thread(void *ranks) {
-  run_rank(ranks);
+static void *run_thread(void *argument) {
+  const kiln_communicator *ranks = argument;
+  run_rank(ranks->rank == 1 ? wrap(ranks) : ranks);
   return NULL;
 }
 
