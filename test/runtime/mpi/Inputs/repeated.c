@@ -226,9 +226,8 @@ int main(int argc, char **argv) {
     return 2;
   mode = argv[1], delay_us = atoll(argv[2]), deadline_ns = atoll(argv[3]) * 1000000, folder = argv[4], output = argc > 5 ? argv[5] : NULL;
   kiln_communicator *ranks = NULL;
+  MPI_Barrier(MPI_COMM_WORLD); /* processes of a busy machine start at very different times */
   check(kiln_mpi_communicator_create(MPI_COMM_WORLD, deadline_ns, &ranks), "communicator");
-  if (is("killed") || is("stopped"))
-    fprintf(stderr, "process of rank %d: %d\n", (int)ranks->rank, (int)getpid());
   run_rank(ranks);
   /* MPI_Finalize() would wait for the dead. One that was stopped has a word to say when the caller wakes it. */
   if (is("killed") || is("stopped"))
