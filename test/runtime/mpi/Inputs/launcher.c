@@ -1,11 +1,12 @@
 /* A launcher around the one for MPI, whose rank 1 does what KILN_TEST_FAULT says: `output` changes a sum, `library` has another fingerprint
  * in runs of the model, `version` where the processes compare their versions. With -DALONE it is one
  * of two ranks and has no MPI; the other one never comes, or with `join` this one cannot join, with `begin` not
- * compare versions. */
+ * compare versions; with `start` and `finish`, the first and the last call do not return. */
 #include "kiln/launcher.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int has_fault(const char *name) {
   const char *fault = getenv("KILN_TEST_FAULT");
@@ -32,6 +33,8 @@ static kiln_status end_alone(void *user, kiln_status status) {
 
 kiln_status kiln_launcher_open(int64_t deadline_ns, const kiln_communicator **communicator) {
   (void)deadline_ns;
+  while (has_fault("start"))
+    pause();
   changed.size = 2;
   changed.begin = begin_alone;
   changed.end = end_alone;
@@ -40,7 +43,11 @@ kiln_status kiln_launcher_open(int64_t deadline_ns, const kiln_communicator **co
   return has_fault("join") ? KILN_STATUS_PEER_FAILED : KILN_STATUS_OK;
 }
 
-void kiln_launcher_close(void) { puts("closed"); }
+void kiln_launcher_close(void) {
+  puts("closed");
+  while (has_fault("finish"))
+    pause();
+}
 
 void kiln_launcher_abort(int status) {
   puts("aborted");
