@@ -67,8 +67,8 @@ static Expected<std::string> findLibrary() {
 /// That the processes are the ranks of the model.
 static Error checkSize(const CompileOptions &options, const Launch &launch) {
   if (options.stages.count)
-    return makeError("--stages: kiln does not run stages as processes, but a program does (docs/Pipelines.md, \"Under MPI\"); --launcher=none runs all of them in "
-                     "this process");
+    return makeError("--stages: kiln does not run stages as processes, but a program does (docs/Pipelines.md, \"Under MPI\"); --launcher=none runs all of "
+                     "them in this process");
   int64_t ranks = countRanks(options);
   if (ranks == launch.getSize())
     return Error::success();
