@@ -78,6 +78,11 @@ if shutil.which("unshare") and subprocess.run(["unshare", "-m", "mount", "-t", "
     config.available_features.add("mounts")
 else:
     lit_config.note("no file system can be mounted: tests of full disks are left out")
+# Machines that are namespaces of this one.
+if shutil.which("ip") and subprocess.run(["unshare", "--net", "ip", "link", "add", "a", "type", "veth", "peer", "name", "b"], capture_output=True).returncode == 0:
+    config.available_features.add("machines")
+else:
+    lit_config.note("no networks can be made (iproute2): tests of ranks on several machines are left out")
 # The tools of the documentation (tools/dev/install-packages docs) and of the editor's extension (tools/editors/package).
 if shutil.which("sphinx-build") and os.path.isdir("/usr/lib/python3/dist-packages/furo"):
     config.available_features.add("sphinx")

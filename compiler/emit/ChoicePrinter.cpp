@@ -113,9 +113,10 @@ static std::string printRankSizes(const Signature &whole, ArrayRef<Signature> si
   return text + "  return most;\n}\n";
 }
 
-/// A number that differs between libraries whose ranks cannot run together.
+/// A number that differs between libraries whose ranks cannot run together: of other models, of other parts of them, or of another version of Kiln, whose ranks
+/// may exchange something else.
 static uint64_t fingerprint(const Signature &whole) {
-  std::string text = whole.name;
+  std::string text = KILN_VERSION " " + whole.name;
   for (const RankWeights &weights : whole.rankWeights)
     text += " " + std::to_string(weights.bytes) + " " + std::to_string(weights.checksum);
   for (auto *tensors : {&whole.inputs, &whole.outputs})

@@ -3,12 +3,8 @@
 #include "compiler/run/LibraryFolder.h"
 #include "compiler/run/LoadedModel.h"
 #include "compiler/run/TensorMessage.h"
-#include "compiler/files/Printable.h"
 #include "kiln/runtime.h"
-#include "llvm/Support/WithColor.h"
-#include <chrono>
 #include <optional>
-#include <thread>
 
 using llvm::Error;
 using llvm::Expected;
@@ -158,21 +154,14 @@ Error Follower::follow(const Launch::Order &order) {
   }
 }
 
-/// Rank 0 says what has happened, and ends all, if it is still there.
-[[noreturn]] static void giveUp(Launch &launch, Error error) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  printLine(llvm::WithColor::error(llvm::errs()), "rank " + llvm::Twine(launch.getRank()) + ": " + llvm::toString(std::move(error)));
-  launch.abort();
-}
-
 int followRankZero(Launch &launch, const kiln_context &context) {
   Follower follower(launch, context);
   for (;;) {
     Expected<Launch::Order> order = launch.listen();
     if (!order)
-      giveUp(launch, order.takeError());
+      launch.giveUp(order.takeError());
     if (Error error = follower.follow(*order))
-      giveUp(launch, std::move(error));
+      launch.giveUp(std::move(error));
     if (order->task == Task::End)
       return int(order->number);
   }

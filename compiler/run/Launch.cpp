@@ -1,11 +1,15 @@
 //===- Launch.cpp - Processes that were started together as ranks ------------===//
 #include "compiler/run/Launch.h"
+#include "compiler/files/Printable.h"
 #include "compiler/run/LibraryFolder.h"
 #include "compiler/run/Tensor.h"
 #include "kiln/launcher.h"
 #include "kiln/runtime.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+#include <cstring>
 #include <dlfcn.h>
 
 using llvm::Error;
@@ -18,6 +22,39 @@ namespace {
 struct Header {
   int64_t task, number, bytes;
 };
+
+/// For calls of the library that have no deadline, such as those of MPI's own start and end: ends the process if one does not return before it.
+class Watch {
+public:
+  Watch(int64_t deadlineNs, bool speaks) {
+    if (deadlineNs > 0)
+      thread = std::thread([this, deadlineNs, speaks] { wait(deadlineNs, speaks); });
+  }
+  ~Watch() {
+    {
+      std::lock_guard guard(mutex);
+      isDone = true;
+    }
+    changes.notify_all();
+    if (thread.joinable())
+      thread.join();
+  }
+
+private:
+  void wait(int64_t deadlineNs, bool speaks) {
+    std::unique_lock guard(mutex);
+    if (changes.wait_for(guard, std::chrono::nanoseconds(deadlineNs), [&] { return isDone; }))
+      return;
+    if (speaks)
+      llvm::errs() << "error: " << kiln_status_string(KILN_STATUS_PEER_LATE) << "\n";
+    std::_Exit(1);
+  }
+
+  std::mutex mutex;
+  std::condition_variable changes;
+  bool isDone = false;
+  std::thread thread;
+};
 } // namespace
 
 /// Bytes that go in one call, which has to end before the deadline, and that a message of a broken launch could ask for.
@@ -26,7 +63,7 @@ static constexpr int64_t mostInMessage = int64_t(1) << 40;
 
 static Error fail(kiln_status status) { return status ? makeError(kiln_status_string(status)) : Error::success(); }
 
-Expected<std::unique_ptr<Launch>> Launch::open(StringRef library, int64_t deadlineNs) {
+Expected<std::unique_ptr<Launch>> Launch::open(StringRef library, int64_t deadlineNs, bool speaks) {
   if (Error error = loadFunctions(library))
     return std::move(error);
   std::unique_ptr<Launch> launch(new Launch);
@@ -40,11 +77,13 @@ Expected<std::unique_ptr<Launch>> Launch::open(StringRef library, int64_t deadli
   decltype(&kiln_launcher_open) openLibrary = nullptr;
   if (!find("kiln_launcher_open", openLibrary) || !find("kiln_launcher_close", launch->closeLibrary) || !find("kiln_launcher_abort", launch->abortLibrary))
     return makeError("'" + library + "' lacks functions of kiln/launcher.h");
+  launch->deadlineNs = deadlineNs;
+  Watch watch(deadlineNs, speaks);
   if (kiln_status status = openLibrary(deadlineNs, &launch->communicator))
     return makeError("'" + library + "' cannot join the other ranks: " + kiln_status_string(status));
   launch->isOpen = true;
   if (launch->getRank() == 0)
-    launch->startBeats(deadlineNs);
+    launch->startBeats();
   return std::move(launch);
 }
 
@@ -53,9 +92,20 @@ Launch::~Launch() {
     leave();
 }
 
+kiln_status Launch::agree(StringRef bytes) {
+  const uint64_t words[2] = {llvm::xxh3_64bits(bytes), bytes.size()};
+  uint8_t fingerprint[sizeof(words)];
+  std::memcpy(fingerprint, words, sizeof(words));
+  auto guard = lock();
+  lastWord = kiln_clock_ns();
+  if (kiln_status status = communicator->begin(communicator->user, fingerprint))
+    return status;
+  return communicator->end(communicator->user, KILN_STATUS_OK);
+}
+
 //===- Signs of life ---------------------------------------------------------===//
 
-void Launch::startBeats(int64_t deadlineNs) {
+void Launch::startBeats() {
   constexpr int64_t second = 1000000000;
   int64_t interval = deadlineNs > 0 ? std::min(second, deadlineNs / 4) : second;
   lastWord = kiln_clock_ns();
@@ -166,6 +216,7 @@ Error Launch::answer(StringRef bytes) { return tell(0, Task::Answer, 0, bytes); 
 void Launch::leave() {
   stopBeats();
   isOpen = false;
+  Watch watch(deadlineNs, getRank() == 0);
   closeLibrary();
 }
 
@@ -194,8 +245,19 @@ int Launch::end(int status) {
 void Launch::abort() {
   llvm::outs().flush();
   llvm::errs().flush();
+  Watch watch(deadlineNs, false);
   abortLibrary(1);
   std::_Exit(1);
+}
+
+void Launch::giveUp(Error error) {
+  std::string text = llvm::toString(std::move(error));
+  if (getRank() != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    text = "rank " + std::to_string(getRank()) + ": " + text;
+  }
+  printLine(llvm::WithColor::error(llvm::errs()), text);
+  abort();
 }
 
 } // namespace kiln

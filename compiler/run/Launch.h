@@ -23,13 +23,15 @@ enum class Task : int64_t { Nothing = 1, Load, Unload, Prepare, Release, Run, Ch
 
 class Launch {
 public:
-  /// Loads the shared library of kiln/launcher.h and joins the others.
-  static llvm::Expected<std::unique_ptr<Launch>> open(llvm::StringRef library, int64_t deadlineNs);
+  /// Loads the shared library of kiln/launcher.h and joins the others. If they do not come before the deadline, the process ends, and says so if it `speaks`.
+  static llvm::Expected<std::unique_ptr<Launch>> open(llvm::StringRef library, int64_t deadlineNs, bool speaks = true);
   /// Only an end that nobody has told to the others gets here: an error that all of them have.
   ~Launch();
 
   int32_t getRank() const { return communicator->rank; }
   int32_t getSize() const { return communicator->size; }
+  /// Whether all processes were given equal bytes: KILN_STATUS_RANKS_MISMATCH on all of them if not. The first call of each.
+  kiln_status agree(llvm::StringRef bytes);
   /// For the calls of a model's run.
   const kiln_communicator *getCommunicator() const { return communicator; }
   /// Held by rank 0 while it says something, runs a model, or waits for answers.
@@ -60,10 +62,12 @@ public:
   void leave();
   /// Ends all processes: a rank has failed, or is gone.
   [[noreturn]] void abort();
+  /// Says why before that. Rank 0 is the first to say something, if it is still there.
+  [[noreturn]] void giveUp(llvm::Error error);
 
 private:
   Launch() = default;
-  void startBeats(int64_t deadlineNs);
+  void startBeats();
   void stopBeats();
   void beat(int64_t intervalNs);
   llvm::Expected<Order> take(int32_t rank);
@@ -73,6 +77,7 @@ private:
   void (*closeLibrary)() = nullptr;
   void (*abortLibrary)(int) = nullptr;
   bool isOpen = false;
+  int64_t deadlineNs = 0;
   std::mutex mutex;
   std::condition_variable ends;
   bool isEnding = false;

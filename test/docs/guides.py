@@ -18,7 +18,7 @@ OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "j
           # Those of benchmarks.
           "connections", "largest", "charts",
           # Those of mpirun and podman.
-          "enable-recovery", "mca", "hostfile", "timeout", "env-host", "network", "pid", "ipc", "rm",
+          "enable-recovery", "mca", "hostfile", "map-by", "timeout", "env-host", "network", "pid", "ipc", "rm",
           # Those of pkg-config, VS Code and other engines.
           "cflags", "libs", "install-extension", "executor", "output-format", "runtime"}
 

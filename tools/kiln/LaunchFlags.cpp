@@ -1,5 +1,6 @@
 //===- LaunchFlags.cpp - Ranks that are processes, for commands that run a model ===//
 #include "tools/kiln/LaunchFlags.h"
+#include "compiler/Origin.h"
 #include "compiler/pipeline/Ranks.h"
 #include "compiler/run/LaunchedModel.h"
 #include "compiler/run/LibraryFolder.h"
@@ -7,6 +8,7 @@
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/Reporting.h"
+#include "kiln/runtime.h"
 #include "llvm/Support/Process.h"
 #include <cmath>
 
@@ -65,13 +67,33 @@ static Expected<std::string> findLibrary() {
 /// That the processes are the ranks of the model.
 static Error checkSize(const CompileOptions &options, const Launch &launch) {
   if (options.stages.count)
-    return makeError("--stages: stages that ranks run are not for mpirun; --launcher=none runs all of them in one process");
+    return makeError("--stages: kiln does not run stages as processes, but a program does (docs/Pipelines.md, \"Under MPI\"); --launcher=none runs all of "
+                     "them in this process");
   int64_t ranks = countRanks(options);
   if (ranks == launch.getSize())
     return Error::success();
   std::string started = std::to_string(launch.getSize()) + (launch.getSize() == 1 ? " process was" : " processes were");
   return makeError("the model is cut for " + Twine(ranks) + " ranks, but " + started + " started: mpirun -np " + Twine(ranks) +
                    ", or --launcher=none for ranks that are threads of one process");
+}
+
+/// Of which all processes are told alike, so all of them end.
+static int refuse(const Launch &launch, Error error) {
+  std::string text = toString(std::move(error));
+  return launch.getRank() == 0 ? report(makeError(text), WrongUsage) : int(WrongUsage);
+}
+
+/// That the others are the same Kiln and were told to do the same: rank 0 tells them all else in messages of this version.
+static Error checkOthers(const CompileOptions &options, Launch &launch) {
+  std::string command = runCommand ? "run" : benchCommand ? "bench" : "verify";
+  for (int64_t number : {countRanks(options), int64_t(options.stages.count)})
+    command += " " + std::to_string(number);
+  kiln_status status = launch.agree(compilerVersion() + " " + command);
+  if (status == KILN_STATUS_RANKS_MISMATCH)
+    return makeError("the processes are not all the same version of Kiln with the same command, --ranks and --stages");
+  if (status)
+    launch.giveUp(makeError(kiln_status_string(status)));
+  return Error::success();
 }
 
 static int follow(Launch &launch) {
@@ -81,8 +103,7 @@ static int follow(Launch &launch) {
       pool = std::move(error);
   if (pool)
     return followRankZero(launch, (*pool)->context);
-  printError("rank " + Twine(launch.getRank()) + ": " + toString(pool.takeError()));
-  launch.abort();
+  launch.giveUp(pool.takeError());
 }
 
 int runOnRanks(const CompileOptions &options, function_ref<int()> command) {
@@ -96,14 +117,13 @@ int runOnRanks(const CompileOptions &options, function_ref<int()> command) {
     return report(library.takeError(), AtFault);
   if (library->empty())
     return command();
-  Expected<std::unique_ptr<Launch>> launch = Launch::open(*library, int64_t(deadline * 1e9));
+  Expected<std::unique_ptr<Launch>> launch = Launch::open(*library, int64_t(deadline * 1e9), !isFollower());
   if (!launch)
     return report(makeError("--launcher: " + toString(launch.takeError())), AtFault);
-  if (Error error = checkSize(options, **launch)) {
-    // All processes know.
-    std::string text = toString(std::move(error));
-    return (*launch)->getRank() == 0 ? report(makeError(text), WrongUsage) : int(WrongUsage);
-  }
+  if (Error error = checkOthers(options, **launch))
+    return refuse(**launch, std::move(error));
+  if (Error error = checkSize(options, **launch))
+    return refuse(**launch, std::move(error));
   int status = 0;
   if ((*launch)->getRank() == 0) {
     current = launch->get();

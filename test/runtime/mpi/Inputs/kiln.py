@@ -12,153 +12,166 @@ import subprocess
 import sys
 import time
 
-MPI, FOLDER, REPETITIONS = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3])
-#: By default, mpirun ends all when a process dies. The second command leaves that to Kiln, as docs/Ranks.md says.
-LAUNCH = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "mpich": ["mpirun.mpich"]}[MPI]
-RECOVER = {"openmpi": ["--enable-recovery", "--mca", "btl_vader_single_copy_mechanism", "none"], "mpich": ["-disable-auto-cleanup"]}[MPI]
-WRAPPER = {"openmpi": [], "mpich": ["sh", "-c", 'trap "" USR1; "$0" "$@"; exit $?']}[MPI]
-RANK = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}[MPI]
-ENVIRONMENT = {**os.environ, "UCX_RNDV_THRESH": "inf", "UCX_LOG_LEVEL": "error"}
-#: A deadline in seconds, and how much later all must have ended, on a busy machine.
-DEADLINE, SLACK = 8, 16
+import mpirun
+
+#: How many seconds after the deadline all must have ended, on a busy machine.
+SLACK = 16
 #: A target that this machine cannot run.
 FOREIGN = "znver4" if " amx_tile" in pathlib.Path("/proc/cpuinfo").read_text() else "sapphirerapids"
 MLP = ["mlp.onnx", "--ranks=2", "--input=x=normal"]
+BENCH = ["bench", *MLP, "--min-time=60"]
 
 
-def start(*command, count=2, options=(), wrapper=()):
-    return subprocess.Popen([*LAUNCH, *options, "-np", str(count), *wrapper, "kiln", *command], cwd=FOLDER, env=ENVIRONMENT, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+class Kiln:
+    """kiln under an MPI, in a folder that has the models."""
 
+    def __init__(self, mpi, folder, deadline=8):
+        """A deadline in seconds."""
+        self.mpi, self.folder, self.deadline, self.patience = mpi, folder, deadline, 120
+        self.fault_of_mpi = ""
+        self.mark = f"{os.getpid()}-{id(self)}-{time.monotonic_ns()}"
+        self.environment = {**mpirun.ENVIRONMENT, "KILN_TEST": self.mark}
 
-def finish(process, status):
-    out, err = process.communicate(timeout=120)
-    if process.returncode != status:
-        sys.exit(f"{process.args} ended with {process.returncode}:\n{out}{err}")
-    return out, err
+    def start(self, *command, count=2, recovers=False, wrapper=()):
+        line = self.mpi.start(count, ["kiln", *command], recovers, wrapper)
+        return subprocess.Popen(line, cwd=self.folder, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-
-def run(*command, status=0, **options):
-    return finish(start(*command, **options), status)
-
-
-def check(holds, what):
-    if not holds:
-        sys.exit(f"{MPI}: {what}")
-
-
-def compute():
-    """The bits of ranks that are threads; rank 0 alone prints."""
-    subprocess.run(["kiln", "run", *MLP, "--output-dir", "threads", "-q"], cwd=FOLDER, check=True)
-    out, _ = run("run", *MLP, "--output-dir", "ranks", "--json")
-    check(json.loads(out)["outputs"][0]["name"] == "y", out)
-    check(filecmp.cmp(FOLDER / "threads/y.npy", FOLDER / "ranks/y.npy", shallow=False), "other bits than with threads")
-    run("run", "strings.onnx", "--ranks=2", "--input=x=x.pb", "--input=y=y.pb", "--output-dir", "strings", "-q")
-    check(b"a\0\0\0c\0\0\0d" in (FOLDER / "strings/z.npy").read_bytes(), "other strings")
-
-
-def verify():
-    out, _ = run("verify", "attention.onnx", "--ranks=2", "--run-dim=seq=5", "--threads=2")
-    check(out.count("right: 1 output agrees, and every kernel computes what the reference does") == 1, out)
-
-
-def bench():
-    out, _ = run("bench", *MLP, "--min-time=0.2", "--json")
-    ranks = json.loads(out)["ranks"]
-    check(len(ranks) == 2 and all(rank["median_ms"] > 0 and rank["compute_ms"] > 0 and rank["exchange_ms"] > 0 for rank in ranks), out)
-    out, _ = run("bench", *MLP, "--min-time=0.2")
-    check("rank 1: median" in out and out.count("the slowest") == 1, out)
-
-
-def refuse():
-    """A wrong number of processes, a file that is no model, a rank that cannot run the code: one message, and the same status for all."""
-    _, err = run("run", *MLP, "--output-dir", "none", count=3, status=2)
-    check(err.count("error: the model is cut for 2 ranks, but 3 processes were started: mpirun -np 2, or --launcher=none") == 1, err)
-    (FOLDER / "broken.onnx").write_text("no model")
-    _, err = run("run", "broken.onnx", "--ranks=2", "--output-dir", "none", status=1)
-    check(err.count("error: ") == 1, err)
-    other = ["sh", "-c", f'if [ "${RANK}" = 1 ]; then export KILN_TARGET={FOREIGN}; fi; exec "$0" "$@"']
-    _, err = run("run", *MLP, f"--target={FOREIGN},generic", "--output-dir", "none", wrapper=other, status=1)
-    check(err.count("error: rank 1: this machine can run none of the model's targets") == 1, err)
-    _, err = run("run", *MLP, status=2)
-    check(err.count("error: no output folder") == 1, err)
-    check(not (FOLDER / "none").exists(), "outputs were written")
-
-
-def find_ranks(mark, rank=""):
-    """The processes of kiln with this mark, of this rank or of all."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
+    def end(self, process):
+        """What it says until it ends. One mpirun of Open MPI in a hundred waits for ever on a lock of its own when a rank has died: all ranks must be gone then."""
         try:
-            names = (entry / "environ").read_bytes().split(b"\0") if entry.name.isdigit() else []
-            isOurs = f"KILN_TEST={mark}".encode() in names and any(name.startswith(f"{RANK}={rank}".encode()) for name in names)
-            if isOurs and (entry / "comm").read_text() == "kiln\n":
-                found.append(int(entry.name))
-        except OSError:
-            pass
-    return found
+            return process.communicate(timeout=self.patience)
+        except subprocess.TimeoutExpired:
+            if self.mpi != mpirun.OPENMPI or mpirun.find_processes(self.mark, "kiln"):
+                raise
+            self.fault_of_mpi = "mpirun does not end"
+            process.kill()
+            return process.communicate()
 
+    def finish(self, process, *statuses):
+        out, err = self.end(process)
+        # Hydra gives up, and ends all, when a process dies while it tells it of the others.
+        if self.mpi == mpirun.MPICH and "assert (!closed) failed" in err:
+            self.fault_of_mpi = "mpirun gives up"
+        self.check(process.returncode in statuses or self.fault_of_mpi, f"{process.args} ended with {process.returncode}:\n{out}{err}")
+        return out, err
 
-def interrupt(what, recovers):
-    """Rank 1 gets a signal while it runs. Seconds from there to the end of all."""
-    mark = ENVIRONMENT["KILN_TEST"] = f"{os.getpid()}-{time.monotonic_ns()}"
-    process = start("bench", *MLP, "--min-time=60", f"--deadline={DEADLINE}", "-v", options=RECOVER if recovers else (), wrapper=WRAPPER if recovers else ())
-    said = ""
-    while "translation units" not in said:
-        line = process.stderr.readline()
-        check(line, f"rank 0 has ended before it ran:\n{said}")
-        said += line
-    time.sleep(0.3)
-    begin = time.monotonic()
-    os.kill(find_ranks(mark, 1)[0], what)
-    # An mpirun that ends all itself has a status of its own; that of Open MPI has none when it is to recover.
-    waits, isBlind = recovers or what == signal.SIGSTOP, recovers and MPI == "openmpi"
-    _, err = finish(process, 0 if isBlind else 1) if waits else process.communicate(timeout=120)
-    took = time.monotonic() - begin
-    check(took < DEADLINE + SLACK and (isBlind or process.returncode != 0), f"{what} took {took:.1f} s and gave {process.returncode}:\n{err}")
-    check(not waits or "another rank did not come before the deadline" in err or "another rank has failed" in err, err)
-    # A rank that was stopped may have a word of its own, when mpirun wakes it to end it.
-    check(err.count("error: ") - err.count("error: rank 1: ") <= 1, err)
-    while left := find_ranks(mark):
-        check(time.monotonic() - begin < DEADLINE + SLACK, f"processes are left: {left}")
-        time.sleep(0.1)
-    return took
+    def run(self, *command, status=0, **options):
+        return self.finish(self.start(*command, **options), status)
 
+    def check(self, holds, what):
+        if not holds:
+            sys.exit(f"{self.mpi.name}: {what}")
 
-def kill():
-    return interrupt(signal.SIGKILL, recovers=True)
+    def compute(self):
+        """The bits of ranks that are threads; rank 0 alone prints."""
+        subprocess.run(["kiln", "run", *MLP, "--output-dir", "threads", "-q"], cwd=self.folder, check=True)
+        out, _ = self.run("run", *MLP, "--output-dir", "ranks", "--json")
+        self.check(json.loads(out)["outputs"][0]["name"] == "y", out)
+        self.check(filecmp.cmp(self.folder / "threads/y.npy", self.folder / "ranks/y.npy", shallow=False), "other bits than with threads")
+        self.run("run", "strings.onnx", "--ranks=2", "--input=x=x.pb", "--input=y=y.pb", "--output-dir", "strings", "-q")
+        self.check(b"a\0\0\0c\0\0\0d" in (self.folder / "strings/z.npy").read_bytes(), "other strings")
 
+    def verify(self):
+        out, _ = self.run("verify", "attention.onnx", "--ranks=2", "--run-dim=seq=5", "--threads=2")
+        self.check(out.count("right: 1 output agrees, and every kernel computes what the reference does") == 1, out)
 
-def kill_all():
-    return interrupt(signal.SIGKILL, recovers=False)
+    def bench(self):
+        out, _ = self.run("bench", *MLP, "--min-time=0.2", "--json")
+        ranks = json.loads(out)["ranks"]
+        self.check(len(ranks) == 2 and all(rank["median_ms"] > 0 and rank["compute_ms"] > 0 and rank["exchange_ms"] > 0 for rank in ranks), out)
+        out, _ = self.run("bench", *MLP, "--min-time=0.2")
+        self.check("rank 1: median" in out and out.count("the slowest") == 1, out)
 
+    def refuse(self):
+        """A wrong number of processes, a file that is no model, a rank that cannot run the code: one message, and the same status for all."""
+        _, err = self.run("run", *MLP, "--output-dir", "none", count=3, status=2)
+        self.check(err.count("error: the model is cut for 2 ranks, but 3 processes were started: mpirun -np 2, or --launcher=none") == 1, err)
+        (self.folder / "broken.onnx").write_text("no model")
+        _, err = self.run("run", "broken.onnx", "--ranks=2", "--output-dir", "none", status=1)
+        self.check(err.count("error: ") == 1, err)
+        other = ["sh", "-c", f'if [ "${self.mpi.rank}" = 1 ]; then export KILN_TARGET={FOREIGN}; fi; exec "$0" "$@"']
+        _, err = self.run("run", *MLP, f"--target={FOREIGN},generic", "--output-dir", "none", wrapper=other, status=1)
+        self.check(err.count("error: rank 1: this machine can run none of the model's targets") == 1, err)
+        _, err = self.run("run", *MLP, status=2)
+        self.check(err.count("error: no output folder") == 1, err)
+        self.differ(["kiln", "run", *MLP, "--output-dir", "none"], ["kiln", "run", *MLP[:1], "--ranks=4", "--output-dir", "none"])
+        self.check(not (self.folder / "none").exists(), "outputs were written")
 
-def stop():
-    return interrupt(signal.SIGSTOP, recovers=False)
+    def differ(self, first, second):
+        """Rank 0 runs the first command and rank 1 the second one: both end, with one message."""
+        line = self.mpi.start_each([(1, first), (1, second)])
+        process = subprocess.Popen(line, cwd=self.folder, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        _, err = self.finish(process, 2)
+        self.check(err.count("error: the processes are not all the same version of Kiln with the same command, --ranks and --stages") == 1, err)
 
+    def await_rank(self, process, text):
+        """The process of rank 1, once rank 0 has said this text; without a text, once it is there."""
+        said = ""
+        while text and text not in said:
+            line = process.stderr.readline()
+            self.check(line, f"rank 0 has ended before it ran:\n{said}")
+            said += line
+        while not (found := mpirun.find_processes(self.mark, "kiln", f"{self.mpi.rank}=1")) and process.poll() is None:
+            time.sleep(0.02)
+        return found[0] if found else None
 
-def fill():
-    """Outputs that do not fit: nothing is there afterwards. FULL is a small file system, with a large file in it."""
-    begin = time.monotonic()
-    _, err = run("run", *MLP, "--output-dir", "full/outputs", status=1)
-    check(err.count("error: cannot write") == 1 and "No space left on device" in err, err)
-    check(not list((FOLDER / "full").glob("**/*.npy")), "something was written")
-    return time.monotonic() - begin
+    def interrupt(self, what, recovers, command=BENCH, text="translation units", delay=0.3):
+        """Rank 1 gets a signal, this time after rank 0 has said this. Seconds from there to the end of all; None if they had ended before."""
+        process = self.start(*command, f"--deadline={self.deadline}", "-v", recovers=recovers)
+        rank = self.await_rank(process, text)
+        time.sleep(delay)
+        begin = time.monotonic()
+        try:
+            os.kill(rank, what)
+        except (ProcessLookupError, TypeError):
+            process.communicate(timeout=self.patience)
+            return None
+        # An mpirun that ends all itself has a status of its own; that of Open MPI has none when it is to recover. MPICH's may have that of the rank that was killed.
+        waits, is_blind = recovers or what == signal.SIGSTOP, recovers and self.mpi == mpirun.OPENMPI
+        _, err = self.finish(process, *([0] if is_blind else [1, 128 + what])) if waits else self.end(process)
+        took = 0 if self.fault_of_mpi else time.monotonic() - begin
+        self.check(took < self.deadline + SLACK and (is_blind or process.returncode != 0), f"{what} took {took:.1f} s and gave {process.returncode}:\n{err}")
+        said = "another rank did not come before the deadline" in err or "another rank has failed" in err
+        self.check(not waits or said or self.fault_of_mpi == "mpirun gives up", err)
+        # A rank that was stopped may have a word of its own, when mpirun wakes it to end it.
+        self.check(err.count("error: ") - err.count("error: rank 1: ") <= 1, err)
+        while left := mpirun.find_processes(self.mark, "kiln"):
+            self.check(time.monotonic() - begin < self.patience, f"processes are left: {left}")
+            time.sleep(0.1)
+        return took
 
+    def kill(self):
+        return self.interrupt(signal.SIGKILL, recovers=True)
 
-def starve():
-    """No room for MPI's shared memory: Open MPI takes sockets, MPICH ends all."""
-    begin = time.monotonic()
-    process = start("run", *MLP, "--output-dir", "starved", "-q")
-    _, err = process.communicate(timeout=120)
-    check((process.returncode == 0) == (MPI == "openmpi") == (FOLDER / "starved/y.npy").exists(), f"ended with {process.returncode}:\n{err}")
-    return time.monotonic() - begin
+    def kill_all(self):
+        return self.interrupt(signal.SIGKILL, recovers=False)
+
+    def stop(self):
+        return self.interrupt(signal.SIGSTOP, recovers=False)
+
+    def fill(self):
+        """Outputs that do not fit: nothing is there afterwards. FULL is a small file system, with a large file in it."""
+        begin = time.monotonic()
+        _, err = self.run("run", *MLP, "--output-dir", "full/outputs", status=1)
+        self.check(err.count("error: cannot write") == 1 and "No space left on device" in err, err)
+        self.check(not list((self.folder / "full").glob("**/*.npy")), "something was written")
+        return time.monotonic() - begin
+
+    def starve(self):
+        """No room for MPI's shared memory: Open MPI takes sockets, MPICH ends all."""
+        begin = time.monotonic()
+        process = self.start("run", *MLP, "--output-dir", "starved", "-q")
+        _, err = process.communicate(timeout=self.patience)
+        self.check((process.returncode == 0) == (self.mpi == mpirun.OPENMPI) == (self.folder / "starved/y.npy").exists(), f"ended with {process.returncode}:\n{err}")
+        return time.monotonic() - begin
 
 
 def main():
+    kiln, repetitions = Kiln(mpirun.MPIS[sys.argv[1]], pathlib.Path(sys.argv[2])), int(sys.argv[3])
     for case in sys.argv[4:]:
-        times = [globals()[case]() for _ in range(REPETITIONS)]
+        times = [getattr(kiln, case)() for _ in range(repetitions)]
         print(f"{case}: {len(times)} times" + (f", at most {max(times):.1f} s" if None not in times else ""), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -4,30 +4,23 @@ Usage: ranks.py openmpi|mpich PROGRAM REPETITIONS DEADLINE [FAILURE...]
 The failures, all if none is named, are repeated as often, with a deadline in milliseconds.
 """
 
-import os
 import re
 import subprocess
 import sys
 import time
+
+import mpirun
 
 LATE, FAILED = "another rank did not come before the deadline", "another rank has failed"
 MISMATCH = "the ranks differ in their libraries, dimensions or calls"
 #: Beyond the deadline, on a machine that is busy.
 SLACK_MS = 2000
 
-#: So that the others go on when a rank dies, and none reads the memory of one that is gone (docs/Ranks.md).
-COMMANDS = {
-    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "--mca", "btl_vader_single_copy_mechanism", "none"],
-    "mpich": ["mpirun.mpich", "-disable-auto-cleanup"],
-}
-WRAPPER = {"openmpi": [], "mpich": ["sh", "-c", 'trap "" USR1; "$0" "$@"; exit $?']}
-
 
 def run(mpi, program, ranks, mode, deadline):
     """The lines of each rank."""
-    environment = {**os.environ, "UCX_RNDV_THRESH": "inf", "UCX_LOG_LEVEL": "error"}
-    command = [*COMMANDS[mpi], "-np", str(ranks), *WRAPPER[mpi], program, mode, str(deadline)]
-    result = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    command = mpirun.MPIS[mpi].start(ranks, [program, mode, deadline], recovers=True)
+    result = subprocess.run(command, capture_output=True, text=True, env=mpirun.ENVIRONMENT, timeout=120)
     lines = [re.fullmatch(r"rank (\d+)(?: of \d+)?: (.*?)(?: after (\d+) ms)?", line) for line in result.stdout.splitlines()]
     found = [[] for _ in range(ranks)]
     for line in filter(None, lines):

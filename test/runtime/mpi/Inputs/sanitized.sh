@@ -21,7 +21,7 @@ while [ $# -ge 2 ]; do
   jobs=()
   mpicxx.$mpi $flags "$source/test/runtime/mpi/Inputs/ranks.cpp" $communicator -lpthread -o "$folder/ranks" & jobs+=($!)
   mpicxx.$mpi $flags -shared -fPIC "$source/runtime/src/mpi/Launcher.cpp" $communicator -o "$folder/launcher.so" & jobs+=($!)
-  "$compiler" $flags -fno-rtti -I"$source" -isystem "$includedir" "$source/test/runtime/mpi/Inputs/launch.cpp" "$source/compiler/run/Launch.cpp" "$runtime" -L"$libdir" -lLLVM -ldl \
+  "$compiler" $flags -fno-rtti -I"$source" -isystem "$includedir" "$source/test/runtime/mpi/Inputs/launch.cpp" "$source/compiler/run/Launch.cpp" "$source/compiler/files/Printable.cpp" "$runtime" -L"$libdir" -lLLVM -ldl \
     -lpthread -o "$folder/launch" & jobs+=($!)
   for job in "${jobs[@]}"; do
     wait "$job" || exit 1
