@@ -1,4 +1,4 @@
-"""Writes small models whose best cuts differ: two products, two blocks of such, attention with heads and an open length, convolutions that are cut into strips,
+"""Writes small models whose best cuts differ: two products, two blocks of such, attention with heads and an open length, a broadcast column, convolutions that are cut into strips,
 recurrent layers, a transposed convolution between images, and strings."""
 
 import pathlib
@@ -51,6 +51,10 @@ save("attention", heads + [
      {"x": [1, "seq", 64]}, {"y": [1, "seq", 64]},
      [*(weight(f"w{part}", 64, 64) for part in "qkvo"), numpy_helper.from_array(np.array([0, 0, 4, 16], np.int64), "split"),
       numpy_helper.from_array(np.array([0, 0, 64], np.int64), "join"), numpy_helper.from_array(np.float32(0.25), "scale")])
+
+# One column, which is broadcast along the rows.
+save("column", [node("Add", ["x", "b"], ["s"], "sum"), node("Mul", ["s", "c"], ["y"], "product")],
+     {"x": [2, 1], "b": [2, 1], "c": [1, 2]}, {"y": [2, 2]}, [])
 
 # Windows of several sizes and steps, padding that is not zero, channels in groups, and a mean over the image.
 save("strips", [
