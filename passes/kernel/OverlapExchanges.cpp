@@ -73,6 +73,9 @@ private:
   bool cutAtBorders();
   BorderWork findBorderWork(unsigned number);
   bool joinUseless(const Schedule &schedule);
+  Schedule inOrder() const;
+  Schedule search(int64_t limit) const;
+  std::vector<int64_t> listLive(const Schedule &schedule) const;
   int64_t peakOf(const Schedule &schedule) const;
   void rewrite(const Schedule &schedule);
   func::FuncOp half(func::FuncOp whole, Phase phase);
@@ -237,44 +240,36 @@ bool LaunchRun::joinUseless(const Schedule &schedule) {
 
 static int64_t bytesOfAlloc(Value buffer) { return buffer.getDefiningOp<memref::AllocOp>() ? bytesOf(buffer) : 0; }
 
-namespace {
-/// The bytes of buffers between their first and their last use, while launches are put one behind the other.
-class LiveBytes {
-public:
-  explicit LiveBytes(ArrayRef<SmallVector<Value>> buffers) : buffers(buffers) {
-    for (ArrayRef<Value> used : buffers)
-      for (Value buffer : used)
-        ++usesLeft[buffer];
+/// For each piece in the given order, the bytes of buffers that are alive then.
+std::vector<int64_t> LaunchRun::listLive(const Schedule &schedule) const {
+  llvm::MapVector<Value, std::pair<size_t, size_t>> lives;
+  for (auto [position, entry] : llvm::enumerate(schedule))
+    for (Value buffer : buffers[entry.first])
+      lives.try_emplace(buffer, position, position).first->second.second = position;
+  std::vector<int64_t> changes(schedule.size() + 1), bytes;
+  for (auto &[buffer, life] : lives) {
+    changes[life.first] += bytesOfAlloc(buffer);
+    changes[life.second + 1] -= bytesOfAlloc(buffer);
   }
-  /// With one launch more.
-  int64_t with(unsigned launch) const {
-    int64_t bytes = live;
-    for (Value buffer : buffers[launch])
-      bytes += begun.contains(buffer) ? 0 : bytesOfAlloc(buffer);
-    return bytes;
-  }
-  void begin(unsigned launch) {
-    live = with(launch);
-    begun.insert_range(buffers[launch]);
-  }
-  void end(unsigned launch) {
-    for (Value buffer : buffers[launch])
-      if (--usesLeft[buffer] == 0)
-        live -= bytesOfAlloc(buffer);
-  }
-
-private:
-  ArrayRef<SmallVector<Value>> buffers;
-  DenseMap<Value, unsigned> usesLeft;
-  llvm::DenseSet<Value> begun;
   int64_t live = 0;
-};
+  for (int64_t change : changes)
+    bytes.push_back(live += change);
+  return bytes;
+}
 
+int64_t LaunchRun::peakOf(const Schedule &schedule) const {
+  std::vector<int64_t> live = listLive(schedule);
+  return *std::max_element(live.begin(), live.end());
+}
+
+namespace {
 /// Puts launches one behind the other, of which `before` says what each must wait for.
 class OrderSearch {
 public:
-  OrderSearch(const std::vector<SmallVector<unsigned>> &before, const std::vector<SmallVector<Value>> &buffers, ArrayRef<unsigned> exchanges, int64_t limit)
-      : before(before), exchanges(exchanges), limit(limit), live(buffers), done(before.size()), begun(before.size()), needed(before.size()) {}
+  /// `room` is the memory that each launch leaves free in the given order.
+  OrderSearch(const std::vector<SmallVector<unsigned>> &before, const std::vector<SmallVector<Value>> &buffers, ArrayRef<unsigned> exchanges,
+              std::vector<int64_t> room)
+      : before(before), buffers(buffers), exchanges(exchanges), room(std::move(room)), done(before.size()), begun(before.size()), needed(before.size()) {}
   Schedule run();
 
 private:
@@ -282,17 +277,22 @@ private:
     return llvm::all_of(before[launch], [&](unsigned other) { return done[other]; });
   }
   void markNeeded();
+  int64_t countNewBytes(unsigned launch) const;
+  bool fits(unsigned launch) const;
   std::optional<unsigned> findOther(bool mustBeNeeded) const;
   void start();
   void launch(unsigned other);
   void wait();
 
   const std::vector<SmallVector<unsigned>> &before;
+  const std::vector<SmallVector<Value>> &buffers;
   ArrayRef<unsigned> exchanges;
-  int64_t limit;
-  LiveBytes live;
+  std::vector<int64_t> room;
   /// `needed`: by the next exchange.
   std::vector<bool> done, begun, needed;
+  llvm::DenseSet<Value> written;
+  /// The first launch that has not begun.
+  unsigned first = 0;
   std::deque<unsigned> underway;
   size_t next = 0;
   Schedule order;
@@ -312,11 +312,24 @@ void OrderSearch::markNeeded() {
       }
 }
 
-/// Beside an exchange, only what fits into the memory.
+int64_t OrderSearch::countNewBytes(unsigned launch) const {
+  int64_t bytes = 0;
+  for (Value buffer : buffers[launch])
+    bytes += written.contains(buffer) ? 0 : bytesOfAlloc(buffer);
+  return bytes;
+}
+
+/// Whether what a launch writes has room from now on until its turn in the given order.
+bool OrderSearch::fits(unsigned launch) const {
+  int64_t bytes = countNewBytes(launch);
+  return std::all_of(room.begin() + first, room.begin() + launch, [&](int64_t free) { return free >= bytes; });
+}
+
+/// Not far ahead, which bounds the time that this takes.
 std::optional<unsigned> OrderSearch::findOther(bool mustBeNeeded) const {
-  for (unsigned launch = 0; launch < before.size(); ++launch)
-    if (!begun[launch] && (needed[launch] || !mustBeNeeded) && isReady(launch) && !llvm::is_contained(exchanges, launch) &&
-        (underway.empty() || live.with(launch) <= limit))
+  constexpr unsigned ahead = 128;
+  for (unsigned launch = first; launch < before.size() && (launch < first + ahead || underway.empty()); ++launch)
+    if (!begun[launch] && (needed[launch] || !mustBeNeeded) && isReady(launch) && !llvm::is_contained(exchanges, launch) && (underway.empty() || fits(launch)))
       return launch;
   return std::nullopt;
 }
@@ -325,23 +338,26 @@ void OrderSearch::start() {
   unsigned exchange = exchanges[next++];
   order.emplace_back(exchange, Phase::Start);
   begun[exchange] = true;
-  live.begin(exchange);
+  written.insert_range(buffers[exchange]);
   underway.push_back(exchange);
   markNeeded();
 }
 
 void OrderSearch::launch(unsigned other) {
   order.emplace_back(other, Phase::Whole);
-  live.begin(other);
-  live.end(other);
+  int64_t bytes = countNewBytes(other);
+  for (unsigned earlier = first; earlier < other; ++earlier)
+    room[earlier] -= bytes;
+  written.insert_range(buffers[other]);
   begun[other] = done[other] = true;
+  while (first < begun.size() && begun[first])
+    ++first;
 }
 
 void OrderSearch::wait() {
   unsigned exchange = underway.front();
   underway.pop_front();
   order.emplace_back(exchange, Phase::Wait);
-  live.end(exchange);
   done[exchange] = true;
 }
 
@@ -368,22 +384,18 @@ Schedule OrderSearch::run() {
   return merged;
 }
 
-/// The most bytes of buffers that only this run uses.
-int64_t LaunchRun::peakOf(const Schedule &schedule) const {
-  llvm::MapVector<Value, std::pair<size_t, size_t>> lives;
-  for (auto [position, entry] : llvm::enumerate(schedule))
-    for (Value buffer : buffers[entry.first])
-      lives.try_emplace(buffer, position, position).first->second.second = position;
-  std::vector<int64_t> changes(schedule.size() + 1);
-  for (auto &[buffer, life] : lives) {
-    int64_t bytes = bytesOfAlloc(buffer);
-    changes[life.first] += bytes;
-    changes[life.second + 1] -= bytes;
-  }
-  int64_t live = 0, peak = 0;
-  for (int64_t change : changes)
-    peak = std::max(peak, live += change);
-  return peak;
+Schedule LaunchRun::inOrder() const {
+  Schedule schedule;
+  for (unsigned piece = 0; piece < pieces.size(); ++piece)
+    schedule.emplace_back(piece, Phase::Whole);
+  return schedule;
+}
+
+Schedule LaunchRun::search(int64_t limit) const {
+  std::vector<int64_t> room = listLive(inOrder());
+  for (int64_t &bytes : room)
+    bytes = limit - bytes;
+  return OrderSearch(before, buffers, exchanges, std::move(room)).run();
 }
 
 //===- Rewriting -------------------------------------------------------------===//
@@ -458,19 +470,15 @@ bool LaunchRun::overlap() {
   connect();
   if (exchanges.empty())
     return false;
-  Schedule given;
-  for (unsigned piece = 0; piece < pieces.size(); ++piece)
-    given.emplace_back(piece, Phase::Whole);
-  int64_t peak = peakOf(given);
+  int64_t limit = peakOf(inOrder()) / 8 * 9;
   SmallVector<LaunchPiece> whole = pieces;
-  int64_t limit = peak / 8 * 9;
   auto pays = [&](const Schedule &order) {
     return llvm::any_of(order, [](auto &entry) { return entry.second == Phase::Start; }) && peakOf(order) <= limit;
   };
   Schedule best;
   auto searchAgain = [&] {
     connect();
-    best = OrderSearch(before, buffers, exchanges, limit).run();
+    best = search(limit);
   };
   bool isCut = cutAtBorders();
   searchAgain();
