@@ -87,17 +87,22 @@ static std::optional<InnerTasks> findInner(kernel::LaunchOp launch, func::FuncOp
 
 //===- Whether it pays -------------------------------------------------------===//
 
-static double estimateExchange(const BorderWork &work, const RankMachine &machine) {
-  // What is underway at the same time waits for the network once.
-  double seconds = machine.latency;
-  for (int64_t bytes : work.exchangedBytes)
-    seconds += static_cast<double>(bytes) / machine.networkBytesPerSecond;
-  return seconds;
+static RankMachine machineOf(kernel::LaunchOp launch) {
+  return RankMachine::of(launch->getParentOfType<ModuleOp>()->getAttrOfType<kernel::TargetAttr>(kernel::targetAttrName));
 }
 
-static double estimateWork(kernel::LaunchOp launch, const RankMachine &machine) {
-  return std::max(static_cast<double>(launch.getFlops().value_or(0)) / machine.flopsPerSecond,
-                  static_cast<double>(launch.getBytes().value_or(0)) / machine.bytesPerSecond);
+double estimateExchange(int64_t bytes, kernel::LaunchOp launch) {
+  RankMachine machine = machineOf(launch);
+  return machine.latency + static_cast<double>(bytes) / machine.networkBytesPerSecond;
+}
+
+double estimateWork(const LaunchPiece &piece) {
+  kernel::LaunchOp launch = piece.launch;
+  RankMachine machine = machineOf(launch);
+  double seconds = std::max(static_cast<double>(launch.getFlops().value_or(0)) / machine.flopsPerSecond,
+                            static_cast<double>(launch.getBytes().value_or(0)) / machine.bytesPerSecond);
+  std::optional<int64_t> tasks = getConstantIntValue(launch.getTasks());
+  return piece.isWhole() || !tasks ? seconds : seconds * static_cast<double>(piece.end - piece.first) / static_cast<double>(*tasks);
 }
 
 void addReason(func::FuncOp kernel, const Twine &text) {
@@ -110,10 +115,10 @@ SmallVector<LaunchPiece, 3> cutLaunch(kernel::LaunchOp launch, func::FuncOp kern
   bool readsBorder = llvm::any_of(work.given, [](const ElementRanges &ranges) { return !ranges.empty(); });
   if (!readsBorder)
     return whole;
-  RankMachine machine = RankMachine::of(launch->getParentOfType<ModuleOp>()->getAttrOfType<kernel::TargetAttr>(kernel::targetAttrName));
   // What the launch of a piece takes beyond its tasks, on threads that wait for work.
   constexpr double secondsOfPiece = 2e-6;
-  double seconds = estimateWork(launch, machine), exchange = estimateExchange(work, machine);
+  // Exchanges that are underway at the same time wait for the network once.
+  double seconds = estimateWork({launch}), exchange = estimateExchange(work.exchangedBytes, launch);
   // Copies are not worth a word.
   if (seconds < secondsOfPiece)
     return whole;
@@ -129,7 +134,7 @@ SmallVector<LaunchPiece, 3> cutLaunch(kernel::LaunchOp launch, func::FuncOp kern
   if (!inner || (inner->first == 0 && inner->end == tasks))
     return refuse("every task reads some of it");
   int64_t pieces = 1 + (inner->first > 0 ? 1 : 0) + (inner->end < tasks ? 1 : 0);
-  double hidden = std::min(exchange, seconds * static_cast<double>(inner->end - inner->first) / static_cast<double>(tasks));
+  double hidden = std::min(exchange, estimateWork({launch, inner->first, inner->end}));
   double cost = secondsOfPiece * static_cast<double>(pieces - 1);
   auto inMicroseconds = [](double time) { return llvm::formatv("{0:f1} us", time * 1e6).str(); };
   if (hidden < cost)

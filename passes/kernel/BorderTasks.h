@@ -27,8 +27,8 @@ TaskFootprint findFootprint(LaunchPiece piece, mlir::func::FuncOp kernel);
 struct BorderWork {
   /// For each operand, the elements that come from there.
   llvm::SmallVector<ElementRanges> given;
-  /// The bytes of each exchange that brings them.
-  llvm::SmallVector<int64_t> exchangedBytes;
+  /// The bytes of the exchanges that bring them.
+  int64_t exchangedBytes = 0;
   /// Whether they are rows of neighbours.
   bool areRows = false;
 };
@@ -41,6 +41,12 @@ int64_t bytesOf(mlir::Value buffer);
 
 /// What a launch of an exchange gets from others.
 int64_t bytesExchanged(kernel::LaunchOp exchange, mlir::func::FuncOp kernel);
+
+/// Seconds of an exchange that brings so many bytes, and of the tasks of a piece.
+/// @{
+double estimateExchange(int64_t bytes, kernel::LaunchOp launch);
+double estimateWork(const LaunchPiece &piece);
+/// @}
 
 /// The launch in pieces, if some of its tasks can run beside the exchanges and that is estimated to pay; otherwise as a whole. The kernel's reason says which.
 llvm::SmallVector<LaunchPiece, 3> cutLaunch(kernel::LaunchOp launch, mlir::func::FuncOp kernel, const BorderWork &work);

@@ -186,7 +186,7 @@ BorderWork LaunchRun::findBorderWork(unsigned number) {
         waits.push_back(other);
     for (unsigned exchange : waits)
       if (counted.insert(exchange).second) {
-        work.exchangedBytes.push_back(bytesExchanged(pieces[exchange].launch, kernelOf(exchange)));
+        work.exchangedBytes += bytesExchanged(pieces[exchange].launch, kernelOf(exchange));
         kernelOf(exchange).walk([&](kernel::RuntimeCallOp call) { work.areRows |= call.getCallee() == shiftName; });
       }
     if (!waits.empty())
@@ -266,10 +266,10 @@ namespace {
 /// Puts launches one behind the other, of which `before` says what each must wait for.
 class OrderSearch {
 public:
-  /// `room` is the memory that each launch leaves free in the given order.
+  /// `seconds` is what each is estimated to take, and `room` the memory that it leaves free in the given order.
   OrderSearch(const std::vector<SmallVector<unsigned>> &before, const std::vector<SmallVector<Value>> &buffers, ArrayRef<unsigned> exchanges,
-              std::vector<int64_t> room)
-      : before(before), buffers(buffers), exchanges(exchanges), room(std::move(room)), done(before.size()), begun(before.size()), needed(before.size()) {}
+              ArrayRef<double> seconds, std::vector<int64_t> room)
+      : before(before), buffers(buffers), exchanges(exchanges), seconds(seconds), room(std::move(room)), done(before.size()), begun(before.size()), needed(before.size()) {}
   Schedule run();
 
 private:
@@ -287,7 +287,10 @@ private:
   const std::vector<SmallVector<unsigned>> &before;
   const std::vector<SmallVector<Value>> &buffers;
   ArrayRef<unsigned> exchanges;
+  ArrayRef<double> seconds;
   std::vector<int64_t> room;
+  /// What of the exchanges that are underway has no work beside it yet.
+  double uncovered = 0;
   /// `needed`: by the next exchange.
   std::vector<bool> done, begun, needed;
   llvm::DenseSet<Value> written;
@@ -340,6 +343,9 @@ void OrderSearch::start() {
   begun[exchange] = true;
   written.insert_range(buffers[exchange]);
   underway.push_back(exchange);
+  // Estimates are rough. Work that runs too early loses what it has left in the cache.
+  constexpr double margin = 2;
+  uncovered = std::max(uncovered, 0.0) + margin * seconds[exchange];
   markNeeded();
 }
 
@@ -349,6 +355,7 @@ void OrderSearch::launch(unsigned other) {
   for (unsigned earlier = first; earlier < other; ++earlier)
     room[earlier] -= bytes;
   written.insert_range(buffers[other]);
+  uncovered -= seconds[other];
   begun[other] = done[other] = true;
   while (first < begun.size() && begun[first])
     ++first;
@@ -357,6 +364,7 @@ void OrderSearch::launch(unsigned other) {
 void OrderSearch::wait() {
   unsigned exchange = underway.front();
   underway.pop_front();
+  uncovered = underway.empty() ? 0 : uncovered;
   order.emplace_back(exchange, Phase::Wait);
   done[exchange] = true;
 }
@@ -370,7 +378,7 @@ Schedule OrderSearch::run() {
     }
     std::optional<unsigned> other = findOther(true);
     // Without an exchange underway there is nothing to hide: the order stays that of the model.
-    if (!other || underway.empty())
+    if (underway.empty() || (!other && uncovered > 0))
       other = findOther(false);
     other ? launch(*other) : wait();
   }
@@ -395,7 +403,11 @@ Schedule LaunchRun::search(int64_t limit) const {
   std::vector<int64_t> room = listLive(inOrder());
   for (int64_t &bytes : room)
     bytes = limit - bytes;
-  return OrderSearch(before, buffers, exchanges, std::move(room)).run();
+  std::vector<double> seconds;
+  for (unsigned piece = 0; piece < pieces.size(); ++piece)
+    seconds.push_back(isExchange(piece) ? estimateExchange(bytesExchanged(pieces[piece].launch, kernelOf(piece)), pieces[piece].launch)
+                                        : estimateWork(pieces[piece]));
+  return OrderSearch(before, buffers, exchanges, seconds, std::move(room)).run();
 }
 
 //===- Rewriting -------------------------------------------------------------===//
