@@ -269,7 +269,11 @@ public:
   /// `seconds` is what each is estimated to take, and `room` the memory that it leaves free in the given order.
   OrderSearch(const std::vector<SmallVector<unsigned>> &before, const std::vector<SmallVector<Value>> &buffers, ArrayRef<unsigned> exchanges,
               ArrayRef<double> seconds, std::vector<int64_t> room)
-      : before(before), buffers(buffers), exchanges(exchanges), seconds(seconds), room(std::move(room)), done(before.size()), begun(before.size()), needed(before.size()) {}
+      : before(before), buffers(buffers), exchanges(exchanges), seconds(seconds), room(std::move(room)), done(before.size()), begun(before.size()), needed(before.size()) {
+    for (auto [launch, used] : llvm::enumerate(buffers))
+      for (Value buffer : used)
+        firstUses.try_emplace(buffer, launch);
+  }
   Schedule run();
 
 private:
@@ -277,7 +281,7 @@ private:
     return llvm::all_of(before[launch], [&](unsigned other) { return done[other]; });
   }
   void markNeeded();
-  int64_t countNewBytes(unsigned launch) const;
+  int64_t countNewBytes(unsigned launch, unsigned turn) const;
   bool fits(unsigned launch) const;
   std::optional<unsigned> findOther(bool mustBeNeeded) const;
   void start();
@@ -293,6 +297,7 @@ private:
   double uncovered = 0;
   /// `needed`: by the next exchange.
   std::vector<bool> done, begun, needed;
+  DenseMap<Value, unsigned> firstUses;
   llvm::DenseSet<Value> written;
   /// The first launch that has not begun.
   unsigned first = 0;
@@ -315,17 +320,17 @@ void OrderSearch::markNeeded() {
       }
 }
 
-int64_t OrderSearch::countNewBytes(unsigned launch) const {
+/// The bytes that a launch adds, if it runs now, to what is alive at the turn of an earlier one in the given order.
+int64_t OrderSearch::countNewBytes(unsigned launch, unsigned turn) const {
   int64_t bytes = 0;
   for (Value buffer : buffers[launch])
-    bytes += written.contains(buffer) ? 0 : bytesOfAlloc(buffer);
+    bytes += written.contains(buffer) || firstUses.lookup(buffer) <= turn ? 0 : bytesOfAlloc(buffer);
   return bytes;
 }
 
 /// Whether what a launch writes has room from now on until its turn in the given order.
 bool OrderSearch::fits(unsigned launch) const {
-  int64_t bytes = countNewBytes(launch);
-  return std::all_of(room.begin() + first, room.begin() + launch, [&](int64_t free) { return free >= bytes; });
+  return llvm::all_of(llvm::seq(first, launch), [&](unsigned turn) { return room[turn] >= countNewBytes(launch, turn); });
 }
 
 /// Not far ahead, which bounds the time that this takes.
@@ -351,9 +356,8 @@ void OrderSearch::start() {
 
 void OrderSearch::launch(unsigned other) {
   order.emplace_back(other, Phase::Whole);
-  int64_t bytes = countNewBytes(other);
-  for (unsigned earlier = first; earlier < other; ++earlier)
-    room[earlier] -= bytes;
+  for (unsigned turn = first; turn < other; ++turn)
+    room[turn] -= countNewBytes(other, turn);
   written.insert_range(buffers[other]);
   uncovered -= seconds[other];
   begun[other] = done[other] = true;

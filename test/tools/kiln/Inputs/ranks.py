@@ -67,14 +67,15 @@ save("strips", [
 
 # Windows of every kind of kernel, over images with enough work beside the exchange of their borders, and over one that leaves each rank one row.
 def windows(name, height, width, channels):
-    save(name, [node("Conv", ["x", "c1"], ["a"], "three", pads=[1, 1, 1, 1]), node("Relu", ["a"], ["b"], "relu"),
-                node("Conv", ["b", "c2"], ["c"], "five", pads=[2, 2, 2, 2] if height > 4 else [0, 2, 0, 2]),
+    save(name, [node("Conv", ["x", "c1"], ["a"], "three", pads=[1, 1, 1, 1]), node("Relu", ["a"], ["b0"], "relu"),
+                node("Conv", ["b0", "c1"], ["b"], "again", pads=[1, 1, 1, 1]), node("Conv", ["b", "c2"], ["c"], "five", pads=[2, 2, 2, 2] if height > 4 else [0, 2, 0, 2]),
                 node("MaxPool", ["c"], ["d"], "pool", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
                 node("Conv", ["d", "c3"], ["y"], "depthwise", pads=[1, 1, 1, 1], group=channels),
                 node("GlobalAveragePool", ["x"], ["f"], "mean"), node("Flatten", ["f"], ["g"], "flatten"), node("MatMul", ["g", "w"], ["z"], "wide")],
          {"x": [1, channels, height, width]}, {"y": [1, channels, height, width], "z": [1, 8192]},
          # Most of the weights are cut, so those of the convolutions need not be.
-         [weight("w", channels, 8192), weight("c1", channels, channels, 3, 3), weight("c2", channels, channels, 5 if height > 4 else 1, 5), weight("c3", channels, 1, 3, 3)])
+         [weight("w", channels, 8192), weight("c1", channels, channels, 3, 3), weight("c2", channels, channels, 5 if height > 4 else 1, 5),
+          weight("c3", channels, 1, 3, 3)])
 
 
 windows("borders", 96, 128, 8)
