@@ -140,7 +140,8 @@ SmallVector<LaunchPiece, 3> cutLaunch(kernel::LaunchOp launch, func::FuncOp kern
   if (hidden < cost)
     return refuse("of " + inMicroseconds(exchange) + ", its other tasks would cover " + inMicroseconds(hidden) + ", and " + Twine(pieces) + " launches take " +
                   inMicroseconds(cost) + " more");
-  std::string reason = (Twine(inner->end - inner->first) + " of " + Twine(tasks) + " tasks need nothing of other ranks and run beside the exchange, which is estimated to take " +
+  std::string reason = (Twine(inner->end - inner->first) + " of " + Twine(tasks) +
+                        " tasks need nothing of other ranks and run beside the exchange, which is estimated to take " +
                         inMicroseconds(exchange)).str();
   SmallVector<LaunchPiece, 3> cut;
   if (inner->first > 0)

@@ -269,7 +269,8 @@ public:
   /// `seconds` is what each is estimated to take, and `room` the memory that it leaves free in the given order.
   OrderSearch(const std::vector<SmallVector<unsigned>> &before, const std::vector<SmallVector<Value>> &buffers, ArrayRef<unsigned> exchanges,
               ArrayRef<double> seconds, std::vector<int64_t> room)
-      : before(before), buffers(buffers), exchanges(exchanges), seconds(seconds), room(std::move(room)), done(before.size()), begun(before.size()), needed(before.size()) {
+      : before(before), buffers(buffers), exchanges(exchanges), seconds(seconds), room(std::move(room)),
+        done(before.size()), begun(before.size()), needed(before.size()) {
     for (auto [launch, used] : llvm::enumerate(buffers))
       for (Value buffer : used)
         firstUses.try_emplace(buffer, launch);
