@@ -334,9 +334,9 @@ bool OrderSearch::fits(unsigned launch) const {
   return llvm::all_of(llvm::seq(first, launch), [&](unsigned turn) { return room[turn] >= countNewBytes(launch, turn); });
 }
 
-/// Not far ahead, which bounds the time that this takes.
+/// Not far ahead: what a launch leaves in the cache is to be there still when others read it. It also bounds the time that this takes.
 std::optional<unsigned> OrderSearch::findOther(bool mustBeNeeded) const {
-  constexpr unsigned ahead = 128;
+  constexpr unsigned ahead = 16;
   for (unsigned launch = first; launch < before.size() && (launch < first + ahead || underway.empty()); ++launch)
     if (!begun[launch] && (needed[launch] || !mustBeNeeded) && isReady(launch) && !llvm::is_contained(exchanges, launch) && (underway.empty() || fits(launch)))
       return launch;
