@@ -23,8 +23,9 @@ namespace kiln {
 
 TaskFootprint findFootprint(LaunchPiece piece, func::FuncOp kernel) {
   std::optional<int64_t> tasks = getConstantIntValue(piece.launch.getTasks());
-  // The number of tasks is at least 0, however many there are.
-  return findFootprint(piece.launch, kernel, piece.first, piece.isWhole() ? tasks.value_or(std::numeric_limits<int64_t>::max() >> 4) : piece.end);
+  // With threads, the piece may have all tasks. Their number is at least 0, however many there are.
+  bool hasAll = piece.isWhole() || piece.threaded == LaunchPiece::Threaded::All;
+  return findFootprint(piece.launch, kernel, piece.first * !hasAll, hasAll ? tasks.value_or(std::numeric_limits<int64_t>::max() >> 4) : piece.end);
 }
 
 int64_t elementsOf(Value buffer) {
@@ -63,7 +64,7 @@ struct InnerTasks {
 };
 } // namespace
 
-/// The longest run of tasks around the middle one that reads nothing given; none if the middle one does.
+/// The longest run of tasks around the middle one, or from the first one on, that reads nothing given.
 static std::optional<InnerTasks> findInner(kernel::LaunchOp launch, func::FuncOp kernel, const BorderWork &work, int64_t tasks) {
   auto isInner = [&](int64_t first, int64_t end) {
     TaskFootprint footprint = findFootprint(launch, kernel, first, end);
@@ -73,7 +74,10 @@ static std::optional<InnerTasks> findInner(kernel::LaunchOp launch, func::FuncOp
     return true;
   };
   int64_t middle = tasks / 2;
+  // Of two tasks, the first one may be the inner one.
   if (!isInner(middle, middle + 1))
+    middle = 0;
+  if (middle == 0 && !isInner(0, 1))
     return std::nullopt;
   int64_t first = middle, end = middle + 1;
   for (int64_t step = llvm::PowerOf2Ceil(tasks); step > 0; step /= 2) {
@@ -110,6 +114,19 @@ void addReason(func::FuncOp kernel, const Twine &text) {
   kernel->setAttr(kernel::reasonAttrName, StringAttr::get(kernel.getContext(), (reason ? reason.getValue() + "; " : Twine()) + text));
 }
 
+/// Of many tasks, threads find enough in each piece.
+static void shareAmongThreads(MutableArrayRef<LaunchPiece> cut, int64_t tasks) {
+  constexpr int64_t many = 64;
+  bool hasAll = false;
+  for (LaunchPiece &piece : cut) {
+    bool takesAll = !piece.isInner && !hasAll;
+    hasAll |= takesAll;
+    piece.threaded = tasks >= many || !piece.launch.getParallel() ? LaunchPiece::Threaded::Piece
+                     : takesAll                                   ? LaunchPiece::Threaded::All
+                                                                  : LaunchPiece::Threaded::None;
+  }
+}
+
 SmallVector<LaunchPiece, 3> cutLaunch(kernel::LaunchOp launch, func::FuncOp kernel, const BorderWork &work) {
   SmallVector<LaunchPiece, 3> whole = {{launch}};
   bool readsBorder = llvm::any_of(work.given, [](const ElementRanges &ranges) { return !ranges.empty(); });
@@ -142,13 +159,15 @@ SmallVector<LaunchPiece, 3> cutLaunch(kernel::LaunchOp launch, func::FuncOp kern
                   inMicroseconds(cost) + " more");
   std::string reason = (Twine(inner->end - inner->first) + " of " + Twine(tasks) +
                         " tasks need nothing of other ranks and run beside the exchange, which is estimated to take " +
-                        inMicroseconds(exchange)).str();
+                        inMicroseconds(exchange))
+                           .str();
   SmallVector<LaunchPiece, 3> cut;
   if (inner->first > 0)
     cut.push_back({launch, 0, inner->first});
-  cut.push_back({launch, inner->first, inner->end, /*isInner=*/true, reason});
+  cut.push_back({launch, inner->first, inner->end, /*isInner=*/true, LaunchPiece::Threaded::None, reason});
   if (inner->end < tasks)
     cut.push_back({launch, inner->end, tasks});
+  shareAmongThreads(cut, tasks);
   return cut;
 }
 
@@ -181,21 +200,31 @@ static func::FuncOp makeShifted(func::FuncOp kernel, SymbolTable &symbols) {
   return made;
 }
 
-SmallVector<Operation *, 3> makePiece(const LaunchPiece &piece, SymbolTable &symbols) {
+SmallVector<Operation *, 8> makePiece(const LaunchPiece &piece, SymbolTable &symbols) {
   kernel::LaunchOp launch = piece.launch;
   OpBuilder b(launch.getContext());
   int64_t count = piece.end - piece.first, all = *getConstantIntValue(launch.getTasks());
   auto made = cast<kernel::LaunchOp>(launch->clone());
-  SmallVector<Operation *, 3> operations;
-  auto number = [&](int64_t value) {
-    operations.push_back(arith::ConstantIndexOp::create(b, launch.getLoc(), value));
-    return operations.back()->getResult(0);
+  SmallVector<Operation *, 8> operations;
+  auto note = [&](Operation *op) {
+    operations.push_back(op);
+    return op->getResult(0);
   };
-  made.getTasksMutable().assign(number(count));
+  auto number = [&](int64_t value) { return note(arith::ConstantIndexOp::create(b, launch.getLoc(), value)); };
+  Value isThreaded;
+  if (piece.threaded != LaunchPiece::Threaded::Piece) {
+    Value threads = note(kernel::ThreadsOp::create(b, launch.getLoc(), b.getIndexType()));
+    isThreaded = note(arith::CmpIOp::create(b, launch.getLoc(), arith::CmpIPredicate::sgt, threads, number(1)));
+  }
+  auto choose = [&](int64_t withThreads, int64_t alone) {
+    Value value = number(alone);
+    return isThreaded ? note(arith::SelectOp::create(b, launch.getLoc(), isThreaded, number(withThreads), value)) : value;
+  };
+  made.getTasksMutable().assign(choose(piece.threaded == LaunchPiece::Threaded::All ? all : 0, count));
   if (piece.first > 0) {
     func::FuncOp shifted = makeShifted(symbols.lookup<func::FuncOp>(launch.getKernel()), symbols);
     made.setKernelAttr(FlatSymbolRefAttr::get(shifted.getSymNameAttr()));
-    made.getOperands_Mutable().append(number(piece.first));
+    made.getOperands_Mutable().append(choose(0, piece.first));
   }
   if (std::optional<int64_t> flops = launch.getFlops())
     made.setFlops(*flops / all * count);

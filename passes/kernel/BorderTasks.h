@@ -14,6 +14,8 @@ struct LaunchPiece {
   int64_t first = 0, end = -1;
   /// Whether the tasks read nothing that comes from other ranks, while others of the launch do.
   bool isInner = false;
+  /// Whether the launch has so few tasks that threads would wait for those of a piece: then, with more than one thread, this piece has all of them or none.
+  enum class Threaded { Piece, All, None } threaded = Threaded::Piece;
   /// What the kernel's reason says of that.
   std::string reason = "";
 
@@ -55,7 +57,7 @@ llvm::SmallVector<LaunchPiece, 3> cutLaunch(kernel::LaunchOp launch, mlir::func:
 void addReason(mlir::func::FuncOp kernel, const llvm::Twine &text);
 
 /// The launch of a piece, and the constants that it needs, in this order; they are in no block yet.
-llvm::SmallVector<mlir::Operation *, 3> makePiece(const LaunchPiece &piece, mlir::SymbolTable &symbols);
+llvm::SmallVector<mlir::Operation *, 8> makePiece(const LaunchPiece &piece, mlir::SymbolTable &symbols);
 
 } // namespace kiln
 

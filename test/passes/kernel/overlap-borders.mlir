@@ -5,6 +5,17 @@
 // EDGE: func.func private @conv({{.*}}kernel.reason = "rows; waits for rows of other ranks: every task reads some of it"
 // EDGE: kernel.launch @copy(
 // EDGE-NEXT: kernel.launch @conv(
+// Threads would find too little in the pieces of few tasks: with more than one, the first piece has all of them, and the other one none.
+// RUN: sed '/launch @conv/s/tasks(%c64)/tasks(%c33)/;s/^  %c66 = .*/&\n  %c33 = arith.constant 33 : index/' %s | kiln-opt --kernel-overlap-exchanges | FileCheck %s --check-prefix=FEW
+// FEW: %[[THREADS:.*]] = kernel.threads
+// FEW: %[[MANY:.*]] = arith.cmpi sgt, %[[THREADS]], %{{.*}} : index
+// FEW: %[[NONE:.*]] = arith.constant 0 : index
+// FEW: %[[INNER:.*]] = arith.select %[[MANY]], %[[NONE]], %{{.*}} : index
+// FEW: kernel.launch @conv_from({{.*}}) tasks(%[[INNER]])
+// FEW: kernel.launch @shift_wait(
+// FEW: %[[ALL:.*]] = arith.constant 33 : index
+// FEW: %[[FIRST:.*]] = arith.select %{{.*}}, %[[ALL]], %{{.*}} : index
+// FEW: kernel.launch @conv({{.*}}) tasks(%[[FIRST]])
 // One task is not cut.
 // RUN: sed '/launch @conv/s/tasks(%c64)/tasks(%c1)/' %s | kiln-opt --kernel-overlap-exchanges | FileCheck %s --check-prefix=ONE
 // ONE: kernel.reason = "rows; waits for rows of other ranks: it is one task"
