@@ -4,6 +4,7 @@
 #include "compiler/pipeline/RunPass.h"
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/ConstantPart.h"
+#include "dialects/nn/Constraints.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/Passes.h"
 #include "passes/ranks/Layouts.h"
@@ -11,6 +12,7 @@
 #include "passes/ranks/WholeWork.h"
 
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -167,6 +169,26 @@ static std::vector<bool> listCutInputs(ModuleOp whole, ModuleOp part) {
   return areCut;
 }
 
+/// Says in the metadata which inputs and outputs are parts, for programs and for `kiln run`: `kiln.shard.NAME`, with the dimension for each axis of the grid.
+static void noteCuts(ModuleOp module) {
+  std::optional<Grid> grid = getGrid(module);
+  auto function = module.lookupSymbol<func::FuncOp>("main");
+  std::vector<std::pair<std::string, std::string>> metadata = nn::getMetadata(module);
+  auto note = [&](StringAttr name, Operation *annotation) {
+    auto shard = dyn_cast_or_null<shard::ShardOp>(annotation);
+    Cut cut = shard ? getCut(shard, *grid) : Cut();
+    if (name && llvm::any_of(cut, [](int dim) { return dim != whole; }))
+      metadata.emplace_back("kiln.shard." + name.str(),
+                            llvm::join(llvm::map_range(cut, [](int dim) { return dim == whole ? "-" : std::to_string(dim); }), ","));
+  };
+  for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+    note(function.getArgAttrOfType<StringAttr>(i, nn::nameAttrName), argument.use_empty() ? nullptr : *argument.getUsers().begin());
+  for (auto [i, result] : llvm::enumerate(function.front().getTerminator()->getOperands()))
+    note(function.getResultAttrOfType<StringAttr>(i, nn::nameAttrName), result.getDefiningOp());
+  if (!metadata.empty())
+    nn::setMetadata(module, metadata);
+}
+
 bool splitByRank(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   if (std::string obstacle = findObstacle(options); !obstacle.empty()) {
     errors.push_back(obstacle);
@@ -180,6 +202,7 @@ bool splitByRank(const CompileOptions &options, Compilation &result, std::vector
   choice.wishList.assign(options.shardings.begin(), options.shardings.end());
   if (!runPass(*general.module, createChooseShardings(choice), errors))
     return false;
+  noteCuts(*general.module);
   if (options.onWholeWork)
     options.onWholeWork(findWholeWork(general.module->lookupSymbol<func::FuncOp>("main")));
   for (int64_t rank = 0; rank < countRanks(options); ++rank) {

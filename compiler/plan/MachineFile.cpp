@@ -33,7 +33,7 @@ static constexpr double microseconds = 1e6, gigabytes = 1e-9;
 
 static json::Object linkToJson(const Link &link) {
   return json::Object{{"latency_us", link.latency * microseconds}, {"message_us", link.message * microseconds}, {"gb_per_s", link.bytesPerSecond * gigabytes},
-                      {"reduced_gb_per_s", link.reducedBytesPerSecond * gigabytes}};
+                      {"reduced_gb_per_s", link.reducedBytesPerSecond * gigabytes}, {"long_gb_per_s", link.longBytesPerSecond * gigabytes}};
 }
 
 json::Object toJson(const PlanMachine &machine) {
@@ -131,14 +131,15 @@ static std::optional<Link> readLink(Fields &machine, StringRef key, bool isOptio
   Fields fields(*object, "'" + key.str() + "'", fault);
   // A second, and from a kilobyte to a petabyte per second.
   constexpr double longest = 1e6, slowest = 1e-6, fastest = 1e6;
-  double latency = 0, message = 0, rate = 0, reduced = 0;
+  double latency = 0, message = 0, rate = 0, reduced = 0, ofLong = 0;
   fields.read("latency_us", latency, 0, longest);
   fields.read("message_us", message, 0, longest, /*isOptional=*/true);
   fields.read("gb_per_s", rate, slowest, fastest);
-  reduced = rate;
+  reduced = ofLong = rate;
   fields.read("reduced_gb_per_s", reduced, slowest, fastest, /*isOptional=*/true);
+  fields.read("long_gb_per_s", ofLong, slowest, fastest, /*isOptional=*/true);
   fields.checkNames();
-  return Link{latency / microseconds, message / microseconds, rate / gigabytes, reduced / gigabytes};
+  return Link{latency / microseconds, message / microseconds, rate / gigabytes, reduced / gigabytes, ofLong / gigabytes};
 }
 
 static PlanMachine readFields(const json::Object &object, std::string &fault) {

@@ -118,15 +118,19 @@ double predictSeconds(const ExchangeStep &step, int32_t self, const Placement &p
     near = 0, far = 1;
   double turns = placement.countTurns();
   const Link &inside = placement.inside, &between = placement.between;
-  auto rate = [&](const Link &link) { return step.reduces ? link.reducedBytesPerSecond : link.bytesPerSecond; };
+  auto moving = [&](const Link &link) {
+    double rate = step.reduces ? link.reducedBytesPerSecond : link.bytesPerSecond, beyond = std::max(step.bytes - longMessage, 0.0);
+    double slow = link.longBytesPerSecond > 0 ? std::min(rate, link.longBytesPerSecond) : rate;
+    return (step.bytes - beyond) / rate + beyond / slow;
+  };
   double seconds = std::max(near ? inside.latency : 0, far ? between.latency : 0);
   // The first message is in the latency.
   seconds += (near * inside.message + far * between.message - (far ? between.message : near ? inside.message : 0)) * turns;
   if (near)
-    seconds += near * step.bytes / rate(inside) * turns;
+    seconds += near * moving(inside) * turns;
   if (far) {
     double sharing = step.isPair ? 1 : double(placement.countNeighbours());
-    seconds += far * step.bytes / rate(between) * sharing;
+    seconds += far * moving(between) * sharing;
   }
   return seconds + (turns > 1 ? placement.turn : 0);
 }

@@ -20,7 +20,12 @@ struct Link {
   double message = 0;
   /// Of what a rank sends while it receives as much, and of the parts of a reduction, which are reduced as they arrive.
   double bytesPerSecond = 0, reducedBytesPerSecond = 0;
+  /// Of what a message has beyond `longMessage` bytes, if that is slower; 0: it is not.
+  double longBytesPerSecond = 0;
 };
+
+/// From here on, messages go through networks and caches in pieces.
+inline constexpr double longMessage = 32 * 1024;
 
 /// Where ranks are: `ranksPerMachine` on each machine, in the order of their numbers.
 struct Placement {

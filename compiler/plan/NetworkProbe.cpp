@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <numeric>
 
@@ -32,6 +33,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  /// What a rank sends, its kernels have just written: the other rank takes it out of this one's cache.
+  void refresh(int64_t bytes) { std::memset(first.data(), lastValue ^= 1, size_t(bytes)); }
   void measurePairs(int64_t bytes);
   void measureGroups(int64_t bytes);
 
@@ -50,13 +53,21 @@ private:
     return time;
   }
 
-  void measure(const char *name, int64_t bytes, double factor, const std::function<void()> &call) {
+  double findBest(const std::function<void()> &call) {
     constexpr int turns = 20;
     double best = timeCalls(call, 3);
-    int64_t calls = std::min<int64_t>(std::max<int64_t>(int64_t(seconds / turns / std::max(best, 1e-7)), 1), 100000);
+    int64_t calls = std::min<int64_t>(std::max<int64_t>(int64_t(seconds / 2 / turns / std::max(best, 1e-7)), 1), 100000);
     for (int turn = 0; turn < turns && !failure; ++turn)
       best = std::min(best, timeCalls(call, calls));
-    times[name][bytes] = best * factor;
+    return best;
+  }
+
+  /// Each call sends `given` bytes of what the rank has written before, `writers` ranks one after the other. The time is without what the writing takes alone.
+  void measure(const char *name, int64_t bytes, int64_t given, int writers, double factor, const std::function<void()> &call) {
+    double writing = findBest([&] { refresh(given); }) * writers;
+    double both = findBest(call);
+    constexpr double leastShare = 0.1; // of a call, where the clock is not exact
+    times[name][bytes] = std::max(both - writing, both * leastShare) * factor;
   }
 
   const kiln_communicator &c;
@@ -66,6 +77,8 @@ private:
   int64_t largest;
   std::vector<char> first, second;
   CallTimes &times;
+  /// Small numbers in any element type.
+  unsigned char lastValue = 0;
   kiln_status failure = KILN_STATUS_OK;
 };
 
@@ -73,20 +86,21 @@ private:
 
 void Probe::measurePairs(int64_t bytes) {
   // There and back, so half of it is a message.
-  measure("message", bytes, 0.5, [&] {
+  measure("message", bytes, bytes, 2, 0.5, [&] {
     if (c.rank == 0)
-      send(1, bytes), receive(1, bytes);
+      refresh(bytes), send(1, bytes), receive(1, bytes);
     else if (c.rank == 1)
-      receive(0, bytes), send(0, bytes);
+      receive(0, bytes), refresh(bytes), send(0, bytes);
   });
   if (bytes == 8)
-    measure("stream", bytes, 1.0 / streamed, [&] {
+    measure("stream", bytes, 0, 0, 1.0 / streamed, [&] {
       for (int i = 0; i < streamed && c.rank < 2; ++i)
         c.rank == 0 ? send(1, bytes) : receive(0, bytes);
       if (c.rank < 2)
         c.rank == 0 ? receive(1, bytes) : send(0, bytes);
     });
-  measure("exchange", bytes, 1, [&] {
+  measure("exchange", bytes, bytes, 1, 1, [&] {
+    refresh(bytes);
     int32_t next = (c.rank + 1) % c.size, before = (c.rank + c.size - 1) % c.size;
     note(c.exchange(c.user, next, first.data(), bytes, before, second.data(), bytes));
   });
@@ -94,11 +108,17 @@ void Probe::measurePairs(int64_t bytes) {
 
 void Probe::measureGroups(int64_t bytes) {
   int64_t part = partBytes(bytes, c.size);
-  measure("all_reduce", bytes, 1, [&] { note(c.all_reduce(c.user, &group, first.data(), bytes / 4, KILN_ELEMENT_F32, KILN_REDUCE_MAX)); });
-  measure("reduce_scatter", bytes, 1,
-          [&] { note(c.reduce_scatter(c.user, &group, first.data(), second.data(), part / 4, KILN_ELEMENT_F32, KILN_REDUCE_SUM)); });
-  measure("all_gather", bytes, 1, [&] { note(c.all_gather(c.user, &group, first.data(), second.data(), part)); });
-  measure("all_to_all", bytes, 1, [&] { note(c.all_to_all(c.user, &group, first.data(), second.data(), part)); });
+  auto measureCall = [&](const char *name, int64_t given, const std::function<kiln_status()> &call) {
+    measure(name, bytes, given, 1, 1, [&] {
+      refresh(given);
+      note(call());
+    });
+  };
+  char *from = first.data(), *to = second.data();
+  measureCall("all_reduce", bytes, [&] { return c.all_reduce(c.user, &group, from, bytes / 4, KILN_ELEMENT_F32, KILN_REDUCE_MAX); });
+  measureCall("reduce_scatter", bytes, [&] { return c.reduce_scatter(c.user, &group, from, to, part / 4, KILN_ELEMENT_F32, KILN_REDUCE_SUM); });
+  measureCall("all_gather", part, [&] { return c.all_gather(c.user, &group, from, to, part); });
+  measureCall("all_to_all", bytes, [&] { return c.all_to_all(c.user, &group, from, to, part); });
 }
 
 kiln_status probeNetwork(const kiln_communicator &communicator, double seconds, int64_t largest, CallTimes &times) {
@@ -143,15 +163,22 @@ static std::pair<double, double> fitLine(const std::vector<Sample> &samples) {
 
 Link fitLink(const CallTimes &times, int64_t ranks) {
   Link link;
-  std::vector<Sample> exchanges, reductions;
+  std::vector<Sample> exchanges, beyond, reductions;
   for (auto [bytes, seconds] : times.at("exchange"))
-    exchanges.push_back({double(bytes), seconds});
+    if (double(bytes) <= longMessage)
+      exchanges.push_back({double(bytes), seconds});
+    else
+      beyond.push_back({double(bytes) - longMessage, seconds});
   std::tie(link.latency, link.bytesPerSecond) = fitLine(exchanges);
+  link.longBytesPerSecond = link.bytesPerSecond;
+  if (!beyond.empty())
+    link.longBytesPerSecond = std::min(fitRate(beyond, link.latency + longMessage / link.bytesPerSecond), link.bytesPerSecond);
   // A rank that exchanges with another one sends a message and receives one.
   link.message = 2 * times.at("stream").begin()->second;
   double others = double(ranks - 1), before = link.latency + (others - 1) * link.message;
   for (auto [bytes, seconds] : times.at("reduce_scatter"))
-    reductions.push_back({others * double(partBytes(bytes, ranks)), seconds});
+    if (double(partBytes(bytes, ranks)) <= longMessage)
+      reductions.push_back({others * double(partBytes(bytes, ranks)), seconds});
   link.reducedBytesPerSecond = fitRate(reductions, before);
   return link;
 }

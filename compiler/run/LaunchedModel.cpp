@@ -132,7 +132,7 @@ Error LaunchedTeam::check(llvm::ArrayRef<const Tensor *> outputs) {
     AnswerReader reader(*answer);
     reader.takeText();
     for (auto [i, output] : llvm::enumerate(outputs))
-      if (uint64_t(reader.takeNumber()) != digestOutput(*output)) {
+      if (uint64_t digest = uint64_t(reader.takeNumber()); output && digest != digestOutput(*output)) {
         errors = llvm::joinErrors(std::move(errors), reportDifference(rank, i));
         break;
       }

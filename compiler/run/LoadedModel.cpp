@@ -157,6 +157,16 @@ std::string LoadedModel::getSymbolField(int symbol) const {
   return info->symbols[symbol].name;
 }
 
+llvm::StringRef LoadedModel::findCut(llvm::StringRef tensor) const {
+  for (int64_t i = 0; i < info->num_metadata; ++i)
+    if (llvm::StringRef key = info->metadata[i].key; key.consume_front("kiln.shard.") && key == tensor)
+      return info->metadata[i].value;
+  for (const std::unique_ptr<LoadedModel> &stage : stages)
+    if (llvm::StringRef cut = stage->findCut(tensor); !cut.empty())
+      return cut;
+  return "";
+}
+
 std::vector<LoadedModel::Slot> LoadedModel::getSlots(bool isOutput) const {
   std::vector<Slot> slots;
   size_t next = 0, tensors = isOutput ? getOutputs().size() : getInputs().size();

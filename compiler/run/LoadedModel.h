@@ -48,6 +48,8 @@ public:
   const Program *getProgram() const { return program.get(); }
   llvm::ArrayRef<kiln_tensor_info> getInputs() const { return {info->inputs, size_t(info->num_inputs)}; }
   llvm::ArrayRef<kiln_tensor_info> getOutputs() const { return {info->outputs, size_t(info->num_outputs)}; }
+  /// The dimension along which an input or output is cut, of which each rank has its part, one for each axis of the grid; empty if all have the whole.
+  llvm::StringRef findCut(llvm::StringRef tensor) const;
   llvm::ArrayRef<kiln_sequence_info> getSequences() const { return {info->sequences, size_t(info->num_sequences)}; }
 
   /// An input or output of the ONNX model, and its tensors.
@@ -146,6 +148,8 @@ private:
   kiln_status callRank(int32_t rank, void *const *outputPlaces, const void *room, const kiln_context *context) const;
   /// The buffers that runs write to.
   std::vector<const Tensor *> listBuffers() const;
+  /// The same, null for those of which each rank has its part.
+  std::vector<const Tensor *> listEqualBuffers() const;
   bool runsAllRanks(const kiln_context *context) const { return team && !(context && context->communicator); }
   RequestWriter makeRequest(const RunCounts &counts) const;
   /// The answer of a model that is a program, which has asked for the pictures that it wants decoded.

@@ -48,7 +48,7 @@ public:
   using Call = llvm::function_ref<kiln_status(int32_t rank, void *const *outputs, const void *workspace, const kiln_context *context)>;
   /// Runs all ranks, rank 0 with the given memory on this thread. The first status that is not OK, if any.
   virtual kiln_status run(const kiln_context *context, void *const *outputs, const void *workspace, Call call) = 0;
-  /// Whether all ranks have written the same as rank 0, and nothing beyond; otherwise says what differs.
+  /// Whether all ranks have written the same as rank 0, and nothing beyond; otherwise says what differs. Null for an output of which each has its part.
   virtual llvm::Error check(llvm::ArrayRef<const Tensor *> outputs) = 0;
   /// The memory of the ranks from 1 on that this process runs.
   virtual std::vector<Place> listOthers() const { return {}; }

@@ -240,9 +240,9 @@ void Partition::partitionBody(Block &block) {
   SmallVector<Operation *> before;
   for (Operation &op : block)
     before.push_back(&op);
-  SmallVector<Type> types;
+  // Exchanges are made of what their operands are. The whole types stay those of the annotations.
   for (BlockArgument argument : block.getArguments()) {
-    types.push_back(typeOfPart(cast<RankedTensorType>(argument.getType()), cutOfResult(argument), grid));
+    argument.setType(typeOfPart(cast<RankedTensorType>(argument.getType()), cutOfResult(argument), grid));
     parts.map(argument, argument);
   }
   for (Operation *op : before) {
@@ -255,8 +255,6 @@ void Partition::partitionBody(Block &block) {
   // What was there before goes, the last first.
   for (Operation *op : llvm::reverse(before))
     op->erase();
-  for (auto [argument, type] : llvm::zip(block.getArguments(), types))
-    argument.setType(type);
 }
 
 void Partition::run() {

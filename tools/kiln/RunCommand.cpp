@@ -38,6 +38,8 @@ static int runModel(const CompileOptions &options) {
   json::Array list;
   StringSet<> taken;
   for (auto [info, tensor] : zip_equal(model.loaded->getOutputs(), execution->getOutputs())) {
+    if (!model.loaded->findCut(info.name).empty() && verbosity() > 0)
+      printLine(errs(), "warning: output '" + printable(info.name) + "' is cut: the file has rank 0's part");
     files.push_back({makeFileName(info.name, taken), "", nullptr});
     raw_string_ostream os(files.back().contents);
     writeNpy(os, tensor);

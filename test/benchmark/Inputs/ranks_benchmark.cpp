@@ -1,8 +1,8 @@
 // Times of the calls of a communicator, beside what the model of kiln plan says of them: of threads, or of processes under MPI where KILN_BENCHMARK_MPI is
 // defined.
-// Usage: ranks_benchmark SECONDS LARGEST RANKS RUNNING [LATENCY MESSAGE RATE REDUCED]
+// Usage: ranks_benchmark SECONDS LARGEST RANKS RUNNING [LATENCY MESSAGE RATE REDUCED LONG]
 // RUNNING is the number of ranks that run at one time. Rank 0 prints lines `CALL BYTES MICROSECONDS PREDICTED`; each number takes about so many seconds. Behind
-// them is a line `link LATENCY MESSAGE RATE REDUCED TURN` in seconds and bytes per second: the model's numbers, fitted to the times, or those that were given.
+// them is a line `link LATENCY MESSAGE RATE REDUCED LONG TURN` in seconds and bytes per second: the model's numbers, fitted to the times, or those that were given.
 #include "compiler/plan/NetworkProbe.h"
 #include "kiln/ranks.h"
 #include "kiln/runtime.h"
@@ -29,7 +29,7 @@ static void run(const kiln_communicator &c, int argc, char **argv) {
   Placement placement;
   placement.ranks = placement.ranksPerMachine = c.size;
   placement.running = std::atof(argv[4]);
-  placement.inside = argc > 8 ? Link{std::atof(argv[5]), std::atof(argv[6]), std::atof(argv[7]), std::atof(argv[8])} : fitLink(times, c.size);
+  placement.inside = argc > 9 ? Link{std::atof(argv[5]), std::atof(argv[6]), std::atof(argv[7]), std::atof(argv[8]), std::atof(argv[9])} : fitLink(times, c.size);
   double turn = 0;
   if (placement.countTurns() > 1)
     turn = std::max(times.at("all_reduce").begin()->second - predictCall("all_reduce", times.at("all_reduce").begin()->first, placement), 0.0);
@@ -38,7 +38,7 @@ static void run(const kiln_communicator &c, int argc, char **argv) {
     for (auto [bytes, seconds] : sizes)
       std::printf("%s %lld %.3f %.3f\n", call.c_str(), static_cast<long long>(bytes), seconds * 1e6, predictCall(call, bytes, placement) * 1e6);
   const Link &link = placement.inside;
-  std::printf("link %.6g %.6g %.6g %.6g %.6g\n", link.latency, link.message, link.bytesPerSecond, link.reducedBytesPerSecond, turn);
+  std::printf("link %.6g %.6g %.6g %.6g %.6g %.6g\n", link.latency, link.message, link.bytesPerSecond, link.reducedBytesPerSecond, link.longBytesPerSecond, turn);
 }
 
 int main(int argc, char **argv) {

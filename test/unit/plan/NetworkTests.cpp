@@ -104,18 +104,31 @@ TEST(Network, RanksBeyondTheCoresTakeTurns) {
   EXPECT_DOUBLE_EQ(predictSeconds(allGatherSteps(Algorithms::Direct, 0, {0, 1, 2, 3}, 200)[0], 0, placement), 1 + 2 * (2 * 0.1 + 3 * 200 / 100.0) + 5);
 }
 
+TEST(Network, LongMessagesHaveABandwidthOfTheirOwn) {
+  Placement placement = onOneMachine(2);
+  placement.inside.longBytesPerSecond = 40;
+  EXPECT_DOUBLE_EQ(predictSeconds(pairSteps(1, longMessage)[0], 0, placement), 1 + longMessage / 100);
+  EXPECT_DOUBLE_EQ(predictSeconds(pairSteps(1, longMessage + 400)[0], 0, placement), 1 + longMessage / 100 + 400 / 40.0);
+  // Not if it would be the faster one.
+  placement.inside.longBytesPerSecond = 400;
+  EXPECT_DOUBLE_EQ(predictSeconds(pairSteps(1, longMessage + 400)[0], 0, placement), 1 + (longMessage + 400) / 100);
+}
+
 TEST(Network, AFitFindsTheNumbersOfExactTimes) {
   CallTimes times;
   times["stream"][8] = 0.05;
-  for (int64_t bytes = 8; bytes <= 1 << 20; bytes *= 8) {
-    times["exchange"][bytes] = predictCall("exchange", bytes, onOneMachine(4));
-    times["reduce_scatter"][bytes] = predictCall("reduce_scatter", bytes, onOneMachine(4));
+  Placement placement = onOneMachine(4);
+  placement.inside.longBytesPerSecond = 30;
+  for (int64_t bytes = 8; bytes <= 1 << 21; bytes *= 8) {
+    times["exchange"][bytes] = predictCall("exchange", bytes, placement);
+    times["reduce_scatter"][bytes] = predictCall("reduce_scatter", bytes, placement);
   }
   Link fitted = fitLink(times, 4);
   EXPECT_NEAR(fitted.latency, 1, 1e-6);
   EXPECT_NEAR(fitted.message, 0.1, 1e-6);
   EXPECT_NEAR(fitted.bytesPerSecond, 100, 1e-4);
   EXPECT_NEAR(fitted.reducedBytesPerSecond, 50, 1e-4);
+  EXPECT_NEAR(fitted.longBytesPerSecond, 30, 1e-4);
 }
 
 TEST(Network, AProbeTimesEveryCallOfThreads) {

@@ -1,4 +1,4 @@
-"""Writes small models whose best cuts differ: two products, two blocks of such, attention with heads and an open length, convolutions that are cut into strips,
+"""Writes small models whose best cuts differ: two products, two blocks of such, attention with heads and an open length, a broadcast column, convolutions that are cut into strips,
 recurrent layers, a transposed convolution between images, and strings."""
 
 import pathlib
@@ -52,6 +52,10 @@ save("attention", heads + [
      [*(weight(f"w{part}", 64, 64) for part in "qkvo"), numpy_helper.from_array(np.array([0, 0, 4, 16], np.int64), "split"),
       numpy_helper.from_array(np.array([0, 0, 64], np.int64), "join"), numpy_helper.from_array(np.float32(0.25), "scale")])
 
+# One column, which is broadcast along the rows.
+save("column", [node("Add", ["x", "b"], ["s"], "sum"), node("Mul", ["s", "c"], ["y"], "product")],
+     {"x": [2, 1], "b": [2, 1], "c": [1, 2]}, {"y": [2, 2]}, [])
+
 # Windows of several sizes and steps, padding that is not zero, channels in groups, and a mean over the image.
 save("strips", [
     node("Conv", ["x", "c1"], ["a"], "wide", pads=[2, 2, 2, 2]), node("Relu", ["a"], ["b"], "relu"),
@@ -60,6 +64,22 @@ save("strips", [
     node("AveragePool", ["e"], ["f"], "average", kernel_shape=[2, 2], strides=[2, 2]),
     node("GlobalAveragePool", ["f"], ["g"], "mean"), node("Flatten", ["g"], ["h"], "flatten"), node("MatMul", ["h", "fc"], ["y"], "classes")],
      {"x": [1, 3, 48, 40]}, {"y": [1, 6]}, [weight("c1", 8, 3, 5, 5), weight("c2", 8, 1, 3, 3), weight("fc", 8, 6)])
+
+# Windows of every kind of kernel, over images with enough work beside the exchange of their borders, and over one that leaves each rank one row.
+def windows(name, height, width, channels):
+    save(name, [node("Conv", ["x", "c1"], ["a"], "three", pads=[1, 1, 1, 1]), node("Relu", ["a"], ["b0"], "relu"),
+                node("Conv", ["b0", "c1"], ["b"], "again", pads=[1, 1, 1, 1]), node("Conv", ["b", "c2"], ["c"], "five", pads=[2, 2, 2, 2] if height > 4 else [0, 2, 0, 2]),
+                node("MaxPool", ["c"], ["d"], "pool", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+                node("Conv", ["d", "c3"], ["y"], "depthwise", pads=[1, 1, 1, 1], group=channels),
+                node("GlobalAveragePool", ["x"], ["f"], "mean"), node("Flatten", ["f"], ["g"], "flatten"), node("MatMul", ["g", "w"], ["z"], "wide")],
+         {"x": [1, channels, height, width]}, {"y": [1, channels, height, width], "z": [1, 8192]},
+         # Most of the weights are cut, so those of the convolutions need not be.
+         [weight("w", channels, 8192), weight("c1", channels, channels, 3, 3), weight("c2", channels, channels, 5 if height > 4 else 1, 5),
+          weight("c3", channels, 1, 3, 3)])
+
+
+windows("borders", 96, 128, 8)
+windows("rows", 4, 2048, 8)
 
 # Recurrent layers: their units are cut, or their directions. Lengths, peepholes and both forms of a reset gate.
 def recurrent(name, op, gates, directions=1, lengths=False, peephole=False, **attributes):
