@@ -53,6 +53,11 @@ def compute():
     out, _ = run("run", *MLP, "--output-dir", "ranks", "--json")
     check(json.loads(out)["outputs"][0]["name"] == "y", out)
     check(filecmp.cmp(FOLDER / "threads/y.npy", FOLDER / "ranks/y.npy", shallow=False), "other bits than with threads")
+    # Its three outputs go in one message.
+    layer = ["run", "lstm_two.onnx", "--ranks=2", "--input=x=normal", "-q", "--output-dir"]
+    subprocess.run(["kiln", *layer, "threads"], cwd=FOLDER, check=True)
+    run(*layer, "ranks")
+    check(all(filecmp.cmp(FOLDER / f"threads/{name}.npy", FOLDER / f"ranks/{name}.npy", shallow=False) for name in "yhc"), "other bits of merged exchanges")
     run("run", "strings.onnx", "--ranks=2", "--input=x=x.pb", "--input=y=y.pb", "--output-dir", "strings", "-q")
     check(b"a\0\0\0c\0\0\0d" in (FOLDER / "strings/z.npy").read_bytes(), "other strings")
 
