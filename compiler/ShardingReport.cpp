@@ -38,6 +38,15 @@ static std::string cutToLine(DictionaryAttr entry) {
   return line;
 }
 
+/// The nodes that are listed, and whether there are more.
+static std::string listNodes(DictionaryAttr entry, int64_t count) {
+  std::string text;
+  auto nodes = entry.getAs<ArrayAttr>("nodes");
+  for (auto [i, node] : llvm::enumerate(nodes.getAsRange<StringAttr>()))
+    text += (i ? ", " : " (") + node.str();
+  return text + (count > static_cast<int64_t>(nodes.size()) ? ", ...)" : ")");
+}
+
 static std::string toLine(DictionaryAttr entry) {
   bool ofWeights = entry.getAs<BoolAttr>("of_weights").getValue();
   int64_t count = numberOf(entry, "operations"), weights = numberOf(entry, "weights");
@@ -49,10 +58,22 @@ static std::string toLine(DictionaryAttr entry) {
   line += ": " + entry.getAs<StringAttr>("reason").str();
   if (entry.contains("cut_ns"))
     line += ", " + inMs(entry, "cut_ns") + " with the exchange instead of " + inMs(entry, "ns");
-  auto nodes = entry.getAs<ArrayAttr>("nodes");
-  for (auto [i, node] : llvm::enumerate(nodes.getAsRange<StringAttr>()))
-    line += (i ? ", " : " (") + node.str();
-  return line + (count > static_cast<int64_t>(nodes.size()) ? ", ...)" : ")");
+  return line + listNodes(entry, count);
+}
+
+/// Which exchanges share a message, and why others next to each other do not.
+static void printExchanges(DictionaryAttr exchanges) {
+  for (auto entry : exchanges.getAs<ArrayAttr>("merged").getAsRange<DictionaryAttr>()) {
+    std::string line = llvm::formatv("{0} exchanges merged into one message: nn.{1}, {2} from each rank", numberOf(entry, "exchanges"),
+                                     entry.getAs<StringAttr>("kind").getValue(), countOf(numberOf(entry, "bytes"), "byte"));
+    printLine(llvm::errs(), line + listNodes(entry, 0));
+  }
+  for (auto entry : exchanges.getAs<ArrayAttr>("apart").getAsRange<DictionaryAttr>()) {
+    int64_t count = numberOf(entry, "exchanges");
+    std::string line = countOf(count, "exchange") + " not merged with the one before: " + entry.getAs<StringAttr>("reason").str();
+    printLine(llvm::errs(), line + listNodes(entry, count));
+  }
+  printLine(llvm::errs(), countOf(numberOf(exchanges, "exchanges"), "exchange") + " in " + countOf(numberOf(exchanges, "calls"), "call"));
 }
 
 void printSharding(const Compilation &compilation) {
@@ -64,6 +85,8 @@ void printSharding(const Compilation &compilation) {
   }
   for (auto entry : sharding.getAs<ArrayAttr>("refused").getAsRange<DictionaryAttr>())
     printLine(llvm::errs(), toLine(entry));
+  if (auto exchanges = sharding.getAs<DictionaryAttr>("exchanges"))
+    printExchanges(exchanges);
   double weights = static_cast<double>(numberOf(sharding, "weights")), kept = static_cast<double>(numberOf(sharding, "kept"));
   double most = sharding.getAs<FloatAttr>("most_share").getValueAsDouble(), share = weights > 0 ? kept / weights : 0;
   std::string line = llvm::formatv("a rank has {0:f1} % of {1} bytes of weights, {2} {3:f1} %", share * 100, numberOf(sharding, "weights"),

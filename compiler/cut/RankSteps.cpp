@@ -36,7 +36,10 @@ std::string joinRanks(MutableArrayRef<StepGraph> graphs) {
 /// Whether a collective of all ranks leaves each with the same.
 static bool isCompleted(Operation *op, size_t ranks) {
   bool isWhole = false;
-  op->walk([&](Operation *inner) { isWhole |= isa<AllReduceOp, AllGatherOp>(inner) && getCollectiveRanks(inner).size() == ranks; });
+  op->walk([&](Operation *inner) {
+    bool completes = isCollective(inner) && (getCollectiveKind(inner) == "all_reduce" || getCollectiveKind(inner) == "all_gather");
+    isWhole |= completes && getCollectiveRanks(inner).size() == ranks;
+  });
   return isWhole;
 }
 

@@ -5,9 +5,11 @@
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/ConstantPart.h"
 #include "dialects/nn/Constraints.h"
+#include "dialects/nn/ModelAttributeNames.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/Passes.h"
 #include "passes/ranks/Layouts.h"
+#include "passes/ranks/MergeExchanges.h"
 #include "passes/ranks/SliceConstant.h"
 #include "passes/ranks/WholeWork.h"
 
@@ -48,6 +50,31 @@ static OwningOpRef<ModuleOp> cutForRank(ModuleOp module, int64_t rank, std::vect
   cut.rank = rank;
   bool isCut = runPasses(*part, errors, [&](PassManager &passes) { passes.addPass(createPartitionRanks(cut)); });
   return isCut ? std::move(part) : OwningOpRef<ModuleOp>();
+}
+
+/// The first and the last rank along each axis: each dependence between collectives is one of theirs, since a rank between them needs both neighbours.
+static std::vector<int64_t> listCorners(const Grid &grid) {
+  std::vector<int64_t> corners;
+  for (int64_t rank = 0; rank < grid.countRanks(); ++rank)
+    if (llvm::all_of(llvm::seq<unsigned>(0, grid.shape.size()),
+                     [&](unsigned axis) { return grid.coordinate(rank, axis) == 0 || grid.coordinate(rank, axis) == grid.shape[axis] - 1; }))
+      corners.push_back(rank);
+  return corners;
+}
+
+/// Decides which exchanges become one, for all ranks, and says so in the module's description.
+static bool chooseMerges(ModuleOp module, const Grid &grid, ExchangeMerges &merges, std::vector<std::string> &errors) {
+  std::vector<OwningOpRef<ModuleOp>> corners;
+  for (int64_t rank : listCorners(grid)) {
+    corners.push_back(cutForRank(module, rank, errors));
+    if (!corners.back())
+      return false;
+  }
+  merges = kiln::chooseMerges(llvm::map_to_vector(corners, [](auto &corner) { return *corner; }), RankMachine::of(kernel::getTarget(module)));
+  NamedAttrList sharding(module->getAttrOfType<DictionaryAttr>(nn::shardingAttrName));
+  sharding.set("exchanges", merges.description);
+  module->setAttr(nn::shardingAttrName, sharding.getDictionary(module.getContext()));
+  return true;
 }
 
 static bool simplify(ModuleOp part, const CompileOptions &options, std::vector<std::string> &errors) {
@@ -205,12 +232,18 @@ bool splitByRank(const CompileOptions &options, Compilation &result, std::vector
   noteCuts(*general.module);
   if (options.onWholeWork)
     options.onWholeWork(findWholeWork(general.module->lookupSymbol<func::FuncOp>("main")));
+  ExchangeMerges merges;
+  // As for exchange beside work: fewer messages keep more values at one time, and the order that the user has seen.
+  bool merging = !options.plain && !options.smallestMemory && options.inPlace.empty();
+  if (merging && !chooseMerges(*general.module, *parseGrid(options.ranks), merges, errors))
+    return false;
   for (int64_t rank = 0; rank < countRanks(options); ++rank) {
     if (options.onlyRank >= 0 && rank != options.onlyRank)
       continue;
     OwningOpRef<ModuleOp> part = cutForRank(*general.module, rank, errors);
     if (!part)
       return false;
+    mergeExchanges(*part, merges);
     if (result.targets.empty())
       result.cutInputs = listCutInputs(*general.module, *part);
     if (TargetModule *shared = findShared(options, *part, result)) {

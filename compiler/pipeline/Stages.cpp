@@ -2,6 +2,7 @@
 #include "compiler/pipeline/Stages.h"
 #include "passes/Passes.h"
 #include "passes/kernel/Passes.h"
+#include "passes/ranks/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -119,6 +120,7 @@ ArrayRef<Stage> getStages() { return stages; }
 void registerStagePipelines() {
   registerKilnPasses();
   registerKilnKernelPasses();
+  registerKilnRankPasses();
   for (const Stage &stage : getStages())
     PassPipelineRegistration<>("kiln-" + stage.name.str(), stage.promise, [&stage](OpPassManager &passes) { stage.build(passes, {}); });
 }

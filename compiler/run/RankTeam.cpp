@@ -41,6 +41,7 @@ ExchangeClock::ExchangeClock(const kiln_communicator *inner) : inner(inner), tim
   bool hasHalves = KILN_HAS_FIELD(kiln_communicator, inner, wait) && inner->start && inner->wait;
   timed.start = hasHalves ? Timed<&C::start>::make : nullptr;
   timed.wait = hasHalves ? Timed<&C::wait>::make : nullptr;
+  timed.merged = KILN_HAS_FIELD(kiln_communicator, inner, merged) && inner->merged ? Timed<&C::merged>::make : nullptr;
 }
 
 //===- Outputs -------------------------------------------------------------===//

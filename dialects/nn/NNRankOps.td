@@ -78,4 +78,20 @@ def NN_ShiftOp : NN_Collective<"shift", [AllTypesMatch<["input", "result"]>], (i
   let assemblyFormat = "$input `by` $offset `ranks` $ranks `index` $index `number` $number attr-dict `:` type($result)";
 }
 
+def NN_MergedExchangeOp : NN_Op<"merged_exchange", [DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults", "callsHook"]>]> {
+  let summary = "Several collectives of one kind among the same ranks as one call, so that what goes to another rank is one message.";
+  let description = [{
+  `kind` is the name of the collectives, whose operands and results these are, one by one. Those that combine have one reduction and one element type, and those
+    that shift one offset.
+    ```mlir
+    %k, %v = nn.merged_exchange "all_gather"(%x, %y) ranks [0, 1] index 1 number 0 : (tensor<4xf32>, tensor<8xf32>) -> (tensor<2x4xf32>, tensor<2x8xf32>)
+    ```
+  }];
+  let arguments = (ins StrAttr:$kind, Variadic<NN_Tensor>:$inputs, DenseI32ArrayAttr:$ranks, I64Attr:$index, I64Attr:$number,
+                       OptionalAttr<NN_RankReductionAttr>:$reduction, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Variadic<NN_Tensor>:$results);
+  let assemblyFormat = "$kind `(` $inputs `)` `ranks` $ranks `index` $index `number` $number attr-dict `:` functional-type($inputs, $results)";
+  let hasVerifier = 1;
+}
+
 #endif // KILN_NN_RANK_OPS

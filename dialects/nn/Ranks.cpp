@@ -23,7 +23,14 @@ template <typename Visit> static auto visitCollective(Operation *op, Visit visit
     return visit(collective);
   if (auto collective = dyn_cast<AllToAllOp>(op))
     return visit(collective);
+  if (auto collective = dyn_cast<MergedExchangeOp>(op))
+    return visit(collective);
   return visit(cast<ShiftOp>(op));
+}
+
+StringRef nn::getCollectiveKind(Operation *op) {
+  auto merged = dyn_cast<MergedExchangeOp>(op);
+  return merged ? merged.getKind() : op->getName().stripDialect();
 }
 
 ArrayRef<int32_t> nn::getCollectiveRanks(Operation *op) {
@@ -109,6 +116,21 @@ bool ShiftOp::reportsFaults() { return true; }
 bool ShiftOp::callsHook() { return true; }
 ArrayAttr ShiftOp::getLiterals() { return listLiterals(*this, {static_cast<int64_t>(getOffset())}); }
 
+/// kiln_exchange_kind of the ABI; nothing for other names.
+static std::optional<int64_t> numberOfKind(StringRef kind) {
+  static constexpr StringLiteral kinds[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "shift"};
+  const auto *found = llvm::find(kinds, kind);
+  return found == std::end(kinds) ? std::nullopt : std::optional<int64_t>(found - std::begin(kinds));
+}
+
+StringRef MergedExchangeOp::getFunction() { return "kiln::rank_merged"; }
+bool MergedExchangeOp::reportsFaults() { return true; }
+bool MergedExchangeOp::callsHook() { return true; }
+ArrayAttr MergedExchangeOp::getLiterals() {
+  int64_t reduction = getReduction() ? numberOfReduction(*getReduction()) : 0, offset = static_cast<int64_t>(getOffset().value_or(0));
+  return listLiterals(*this, {*numberOfKind(getKind()), elementOf(getInputs().front()), reduction, offset});
+}
+
 //===- Order -----------------------------------------------------------------===//
 
 std::optional<int64_t> nn::getCollectiveNumber(Operation *op) {
@@ -122,6 +144,14 @@ std::optional<int64_t> nn::getCollectiveNumber(Operation *op) {
   if (!isCollective(op))
     return std::nullopt;
   return visitCollective(op, [](auto collective) { return static_cast<int64_t>(collective.getNumber()); });
+}
+
+void nn::numberCollectives(Operation *module) {
+  int64_t number = 0;
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isCollective(op))
+      visitCollective(op, [&](auto collective) { collective.setNumber(number++); });
+  });
 }
 
 void nn::orderCollectives(Block &block) {
@@ -225,6 +255,43 @@ LogicalResult ShiftOp::verify() {
   if (getOffset() != 1 && static_cast<int64_t>(getOffset()) != -1)
     return emitOpError() << "expected an offset of 1 or -1; got " << static_cast<int64_t>(getOffset());
   return verifyRanks(*this, getRanks(), getIndex());
+}
+
+/// The operand and the result of one of the merged collectives.
+static LogicalResult verifyMember(MergedExchangeOp op, Value input, Value result) {
+  StringRef kind = op.getKind();
+  size_t ranks = op.getRanks().size();
+  if (kind == "all_gather")
+    return verifySlices(op, input, result, ranks, "the result");
+  if (kind == "reduce_scatter")
+    return verifySlices(op, result, input, ranks, "the operand");
+  if (input.getType() != result.getType())
+    return op.emitOpError() << "expected a result of type " << input.getType() << "; got " << result.getType();
+  auto type = cast<RankedTensorType>(input.getType());
+  if (kind == "all_to_all" && (type.getRank() == 0 || type.getDimSize(0) != static_cast<int64_t>(ranks)))
+    return op.emitOpError("expected a first dimension with a slice for each rank");
+  return success();
+}
+
+LogicalResult MergedExchangeOp::verify() {
+  if (failed(verifyRanks(*this, getRanks(), getIndex())))
+    return failure();
+  if (!numberOfKind(getKind()))
+    return emitOpError() << "merges '" << getKind() << "', which is not a collective";
+  bool reduces = getKind() == "all_reduce" || getKind() == "reduce_scatter";
+  if (reduces != getReduction().has_value() || (getKind() == "shift") != getOffset().has_value())
+    return emitOpError("expected a reduction for collectives that combine, an offset for those that shift, and neither for others");
+  if (reduces && failed(verifyReduction(*this, *getReduction())))
+    return failure();
+  if (getInputs().size() < 2 || getInputs().size() > mostMerged || getInputs().size() != getResults().size())
+    return emitOpError() << "expected 2 to " << mostMerged << " operands, and a result for each; got " << getInputs().size() << " and " << getResults().size();
+  for (auto [input, result] : llvm::zip_equal(getInputs(), getResults())) {
+    if (reduces && getElementTypeOrSelf(input.getType()) != getElementTypeOrSelf(getInputs().front().getType()))
+      return emitOpError("combines elements of different types");
+    if (failed(verifyMember(*this, input, result)))
+      return failure();
+  }
+  return success();
 }
 
 #define GET_OP_CLASSES

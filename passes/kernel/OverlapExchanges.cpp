@@ -427,8 +427,10 @@ func::FuncOp LaunchRun::half(func::FuncOp whole, Phase phase) {
   made.setName(name);
   Builder b(whole.getContext());
   made.walk([&](kernel::RuntimeCallOp call) {
-    if (call.getCallee().starts_with(prefix))
-      call.setCallee(starts ? (prefix + "start_" + call.getCallee().drop_front(prefix.size())).str() : (prefix + "wait").str());
+    if (!call.getCallee().starts_with(prefix))
+      return;
+    std::string operation = call.getCallee().drop_front(prefix.size()).str();
+    call.setCallee(prefix.str() + (starts ? "start_" + operation : operation == "merged" ? "wait_merged" : "wait"));
   });
   if (auto reason = made->getAttrOfType<StringAttr>(kernel::reasonAttrName))
     made->setAttr(kernel::reasonAttrName, b.getStringAttr(reason.getValue() + (starts ? "; starts it" : "; completes it")));

@@ -19,13 +19,17 @@ using namespace nn;
 /// Elements of one task: strings differ in length, and a call should be worth it.
 static constexpr int64_t chunkElements = 1024;
 
-/// What the ranks exchange: "nn.all_gather among 2 ranks: 49152 bytes from each".
+/// What the ranks exchange: "nn.all_gather among 2 ranks: 49152 elements of 4 bytes from each", and of several that were merged
+/// "nn.all_gather among 2 ranks: 2 merged into one message, 64 elements of 4 bytes + 64 elements of 4 bytes from each".
 static std::string describeCollective(Operation *op) {
-  Value part = op->getOperand(0);
-  std::string elements = formatDim(getNumElements(getDims(part.getType()), op->getContext()));
-  std::string bytes = std::to_string(elementBytes(getElementTypeOrSelf(part.getType())));
-  size_t ranks = getCollectiveRanks(op).size();
-  return (op->getName().getStringRef() + " among " + Twine(ranks) + " ranks: " + elements + " elements of " + bytes + " bytes from each").str();
+  std::string text = ("nn." + getCollectiveKind(op) + " among " + Twine(getCollectiveRanks(op).size()) + " ranks: ").str();
+  if (op->getNumOperands() > 1)
+    text += std::to_string(op->getNumOperands()) + " merged into one message, ";
+  for (auto [i, part] : llvm::enumerate(op->getOperands())) {
+    std::string elements = formatDim(getNumElements(getDims(part.getType()), op->getContext()));
+    text += (i ? " + " : "") + elements + " elements of " + std::to_string(elementBytes(getElementTypeOrSelf(part.getType()))) + " bytes";
+  }
+  return text + " from each";
 }
 
 KernelMatch matchRuntimeCall(GroupOp, Operation *anchor, kernel::TargetAttr) {
@@ -35,7 +39,25 @@ KernelMatch matchRuntimeCall(GroupOp, Operation *anchor, kernel::TargetAttr) {
   return accept(Twine("a function of the runtime's headers: ") + (isElementwise ? "one call a range of elements" : "one task, in order"));
 }
 
+/// One call with the buffers and the number of elements of each of the collectives.
+static FailureOr<LaunchInfo> lowerMerged(KernelBuilder &k, MergedExchangeOp merged) {
+  AffineExpr all = k.constant(0);
+  k.taskLoop(k.constant(1), [&](ArrayRef<AffineExpr>) {
+    SmallVector<Value> arguments = {k.statusCell(), k.callerContext()};
+    for (auto [i, input] : llvm::enumerate(merged.getInputs())) {
+      AffineExpr count = getNumElements(getDims(input.getType()), k.context());
+      arguments.append({k.buffer(cast<BlockArgument>(input).getArgNumber()), k.resultBuffer(i), k.emit(count)});
+      all = all + count;
+    }
+    kernel::RuntimeCallOp::create(k.builder(), k.loc(), k.builder().getStringAttr(merged.getFunction()), arguments, merged.getLiterals());
+  });
+  constexpr int64_t typicalWork = 64, typicalBytes = 32;
+  return LaunchInfo{k.constant(1), simplifyDim(all * typicalWork), simplifyDim(all * typicalBytes)};
+}
+
 FailureOr<LaunchInfo> lowerRuntimeCall(KernelBuilder &k, Operation *anchor) {
+  if (auto merged = dyn_cast<MergedExchangeOp>(anchor))
+    return lowerMerged(k, merged);
   auto function = cast<RuntimeFunction>(anchor);
   SmallVector<Value> buffers;
   for (Value operand : anchor->getOperands())

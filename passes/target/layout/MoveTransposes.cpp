@@ -145,27 +145,27 @@ static SmallVector<int64_t> behindRanks(ArrayRef<int64_t> permutation) {
 }
 
 /// all_gather(transpose(x)) -> transpose(all_gather(x)), and likewise for what else ranks exchange: a slice is sent in whatever order its elements are.
-static bool sinkThroughCollective(OpBuilder &builder, Operation *op) {
-  auto transpose = op->getOperand(0).getDefiningOp<TransposeOp>();
+static void sinkThroughCollective(OpBuilder &builder, Operation *op, unsigned number) {
+  auto transpose = op->getOperand(number).getDefiningOp<TransposeOp>();
   if (!transpose)
-    return false;
-  bool hasSlices = isa<ReduceScatterOp, AllToAllOp>(op);
+    return;
+  bool hasSlices = getCollectiveKind(op) == "reduce_scatter" || getCollectiveKind(op) == "all_to_all";
   SmallVector<int64_t> moved(transpose.getPermutation()), first = llvm::to_vector(llvm::seq<int64_t>(0, moved.size()));
   if (hasSlices) {
     std::rotate(first.begin(), first.begin() + moved.front(), first.begin() + moved.front() + 1);
     moved = dropFirst(moved);
   }
   if (moved.size() < 3 || moved != toChannelsFirst(moved.size()))
-    return false;
-  auto result = cast<RankedTensorType>(op->getResult(0).getType());
-  SmallVector<int64_t> after = static_cast<size_t>(result.getRank()) > moved.size() ? behindRanks(moved) : moved;
-  Operation *sunk = builder.clone(*op);
-  sunk->setOperand(0, makeTranspose(builder, transpose.getLoc(), transpose.getInput(), first));
-  sunk->getResult(0).setType(permuteType(result, invertPermutationVector(after)));
-  sunk->moveBefore(&*builder.getInsertionPoint());
-  op->getResult(0).replaceAllUsesWith(makeTranspose(builder, transpose.getLoc(), sunk->getResult(0), after));
-  op->erase();
-  return true;
+    return;
+  Value result = op->getResult(number);
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<int64_t> after = static_cast<size_t>(type.getRank()) > moved.size() ? behindRanks(moved) : moved;
+  builder.setInsertionPoint(op);
+  op->setOperand(number, makeTranspose(builder, transpose.getLoc(), transpose.getInput(), first));
+  result.setType(permuteType(type, invertPermutationVector(after)));
+  builder.setInsertionPointAfter(op);
+  Value sunk = makeTranspose(builder, transpose.getLoc(), result, after);
+  result.replaceAllUsesExcept(sunk, sunk.getDefiningOp());
 }
 
 /// The only user of a result, if it is a transpose.
@@ -211,7 +211,8 @@ void kiln::sinkTransposes(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     builder.setInsertionPoint(&op);
     if (isCollective(&op)) {
-      sinkThroughCollective(builder, &op);
+      for (unsigned i = 0; i < op.getNumOperands(); ++i)
+        sinkThroughCollective(builder, &op, i);
       continue;
     }
     if (auto transpose = dyn_cast<TransposeOp>(op)) {

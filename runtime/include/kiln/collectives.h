@@ -47,13 +47,51 @@ static inline kiln_status rank_run_whole(const kiln_communicator &all, const kil
   }
 }
 
+// What an operation gives to the others and takes from them. `count` elements are given.
+struct rank_buffers {
+  const void *given;
+  void *taken;
+  int64_t count, element_bytes;
+};
+
+// An operation that ranks take part in: `num_ranks` of them, `step` apart.
+struct rank_operation {
+  int64_t kind, type, reduction, offset, num_ranks, step;
+
+  // The call that it is on one rank.
+  kiln_exchange describe(const rank_buffers &buffers, int64_t rank, const kiln_ranks *group) const {
+    const int64_t count = buffers.count, bytes = count * buffers.element_bytes;
+    switch (kind) {
+    case KILN_EXCHANGE_ALL_REDUCE:
+      if (buffers.taken != buffers.given)
+        __builtin_memcpy(buffers.taken, buffers.given, size_t(bytes));
+      return {int32_t(kind), int32_t(type), int32_t(reduction), -1, -1, 0, group, buffers.taken, buffers.taken, count, 0};
+    case KILN_EXCHANGE_REDUCE_SCATTER:
+      return {int32_t(kind), int32_t(type), int32_t(reduction), -1, -1, 0, group, buffers.given, buffers.taken, count / num_ranks, 0};
+    case KILN_EXCHANGE_ALL_GATHER:
+      return {int32_t(kind), 0, 0, -1, -1, 0, group, buffers.given, buffers.taken, bytes, 0};
+    case KILN_EXCHANGE_ALL_TO_ALL:
+      return {int32_t(kind), 0, 0, -1, -1, 0, group, buffers.given, buffers.taken, bytes / num_ranks, 0};
+    default: {
+      // To the rank `offset` places on, from the one on the other side; zeros where there is none.
+      const int64_t index = rank / step % num_ranks;
+      const bool gives = index + offset >= 0 && index + offset < num_ranks, takes = index - offset >= 0 && index - offset < num_ranks;
+      if (!takes)
+        __builtin_memset(buffers.taken, 0, size_t(bytes));
+      return {KILN_EXCHANGE_PAIR, 0, 0, gives ? int32_t(rank + offset * step) : -1, takes ? int32_t(rank - offset * step) : -1, 0, group, buffers.given,
+              buffers.taken, gives ? bytes : 0, takes ? bytes : 0};
+    }
+    }
+  }
+};
+
 // Makes the call, or starts it: `starts` says which. A communicator without halves makes all of it at once. Without a communicator the run ends.
-static inline void rank_call(int32_t *status, const int8_t *caller, int64_t num_ranks, int64_t step, bool starts, kiln_exchange what) {
+static inline void rank_call(int32_t *status, const int8_t *caller, bool starts, const rank_operation &operation, const rank_buffers &buffers) {
   const kiln_communicator *const communicator = rank_communicator(caller);
   if (!communicator)
     return report(status, KILN_STATUS_MISSING_COMMUNICATOR);
-  const rank_group ranks(communicator->rank, num_ranks, step);
-  what.group = &ranks.group;
+  const rank_group ranks(communicator->rank, operation.num_ranks, operation.step);
+  const kiln_exchange what = operation.describe(buffers, communicator->rank, &ranks.group);
   report(status, starts && rank_has_halves(*communicator) ? communicator->start(communicator->user, &what) : rank_run_whole(*communicator, what));
 }
 
@@ -61,45 +99,65 @@ static inline void rank_call(int32_t *status, const int8_t *caller, int64_t num_
 template <typename Element>
 static inline void rank_all_reduce(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
                                    int64_t reduction, int64_t num_ranks, int64_t step, bool starts = false) {
-  if (whole != part)
-    __builtin_memcpy(whole, part, size_t(count) * sizeof(Element));
-  rank_call(status, caller, num_ranks, step, starts,
-            {KILN_EXCHANGE_ALL_REDUCE, int32_t(type), int32_t(reduction), -1, -1, 0, nullptr, whole, whole, count, 0});
+  rank_call(status, caller, starts, {KILN_EXCHANGE_ALL_REDUCE, type, reduction, 0, num_ranks, step}, {part, whole, count, int64_t(sizeof(Element))});
 }
 
 template <typename Element>
 static inline void rank_reduce_scatter(const Element *whole, Element *part, int32_t *status, const int8_t *caller, int64_t count, int64_t type,
                                        int64_t reduction, int64_t num_ranks, int64_t step, bool starts = false) {
-  rank_call(status, caller, num_ranks, step, starts,
-            {KILN_EXCHANGE_REDUCE_SCATTER, int32_t(type), int32_t(reduction), -1, -1, 0, nullptr, whole, part, count / num_ranks, 0});
+  rank_call(status, caller, starts, {KILN_EXCHANGE_REDUCE_SCATTER, type, reduction, 0, num_ranks, step}, {whole, part, count, int64_t(sizeof(Element))});
 }
 
 template <typename Element>
 static inline void rank_all_gather(const Element *part, Element *whole, int32_t *status, const int8_t *caller, int64_t count, int64_t num_ranks,
                                    int64_t step, bool starts = false) {
-  rank_call(status, caller, num_ranks, step, starts,
-            {KILN_EXCHANGE_ALL_GATHER, 0, 0, -1, -1, 0, nullptr, part, whole, count * int64_t(sizeof(Element)), 0});
+  rank_call(status, caller, starts, {KILN_EXCHANGE_ALL_GATHER, 0, 0, 0, num_ranks, step}, {part, whole, count, int64_t(sizeof(Element))});
 }
 
 template <typename Element>
 static inline void rank_all_to_all(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, int64_t num_ranks,
                                    int64_t step, bool starts = false) {
-  rank_call(status, caller, num_ranks, step, starts,
-            {KILN_EXCHANGE_ALL_TO_ALL, 0, 0, -1, -1, 0, nullptr, given, taken, count / num_ranks * int64_t(sizeof(Element)), 0});
+  rank_call(status, caller, starts, {KILN_EXCHANGE_ALL_TO_ALL, 0, 0, 0, num_ranks, step}, {given, taken, count, int64_t(sizeof(Element))});
 }
 
-// To the rank `offset` places on, from the one on the other side; zeros where there is none.
 template <typename Element>
 static inline void rank_shift(const Element *given, Element *taken, int32_t *status, const int8_t *caller, int64_t count, int64_t offset,
                               int64_t num_ranks, int64_t step, bool starts = false) {
+  rank_call(status, caller, starts, {KILN_EXCHANGE_PAIR, 0, 0, offset, num_ranks, step}, {given, taken, count, int64_t(sizeof(Element))});
+}
+
+// Whether the communicator has calls of several in one.
+static inline bool rank_has_merged(const kiln_communicator &all) { return KILN_HAS_FIELD(kiln_communicator, &all, merged) && all.merged; }
+
+// Several operations of one kind as one call. A communicator without such a call makes one after the other.
+static inline void rank_merge(int32_t *status, const int8_t *caller, bool starts, const rank_buffers *list, int32_t count, int64_t kind, int64_t type,
+                              int64_t reduction, int64_t offset, int64_t num_ranks, int64_t step) {
   const kiln_communicator *const communicator = rank_communicator(caller);
-  const int64_t rank = communicator ? communicator->rank : 0, index = rank / step % num_ranks, bytes = count * int64_t(sizeof(Element));
-  const bool gives = index + offset >= 0 && index + offset < num_ranks, takes = index - offset >= 0 && index - offset < num_ranks;
-  if (!takes)
-    __builtin_memset(taken, 0, size_t(bytes));
-  rank_call(status, caller, num_ranks, step, starts,
-            {KILN_EXCHANGE_PAIR, 0, 0, gives ? int32_t(rank + offset * step) : -1, takes ? int32_t(rank - offset * step) : -1, 0, nullptr, given, taken,
-             gives ? bytes : 0, takes ? bytes : 0});
+  if (!communicator)
+    return report(status, KILN_STATUS_MISSING_COMMUNICATOR);
+  const rank_group ranks(communicator->rank, num_ranks, step);
+  const rank_operation operation = {kind, type, reduction, offset, num_ranks, step};
+  kiln_exchange calls[KILN_MERGED_MAX];
+  for (int32_t i = 0; i < count; ++i)
+    calls[i] = operation.describe(list[i], communicator->rank, &ranks.group);
+  if (rank_has_merged(*communicator))
+    return report(status, communicator->merged(communicator->user, calls, count, starts && rank_has_halves(*communicator)));
+  kiln_status own = KILN_STATUS_OK;
+  for (int32_t i = 0; i < count && own == KILN_STATUS_OK; ++i)
+    own = rank_run_whole(*communicator, calls[i]);
+  report(status, own);
+}
+template <typename Element, typename... Others>
+static inline void rank_merge(int32_t *status, const int8_t *caller, bool starts, rank_buffers *list, int32_t count, const Element *given, Element *taken,
+                              int64_t elements, Others... others) {
+  list[count] = {given, taken, elements, int64_t(sizeof(Element))};
+  rank_merge(status, caller, starts, list, count + 1, others...);
+}
+
+// For each operation what it gives, what it takes and how many elements it gives; then what they have in common.
+template <typename... Others> static inline void rank_merged(int32_t *status, const int8_t *caller, Others... others) {
+  rank_buffers list[KILN_MERGED_MAX];
+  rank_merge(status, caller, false, list, 0, others...);
 }
 
 // The same, started: the arguments are those of the call above.
@@ -123,6 +181,10 @@ template <typename Element, typename... Others>
 static inline void rank_start_shift(const Element *given, Element *taken, Others... others) {
   rank_shift(given, taken, others..., true);
 }
+template <typename... Others> static inline void rank_start_merged(int32_t *status, const int8_t *caller, Others... others) {
+  rank_buffers list[KILN_MERGED_MAX];
+  rank_merge(status, caller, true, list, 0, others...);
+}
 // Completes the oldest call that was started. The arguments are those of the call, whose memory it needs.
 template <typename Element, typename... Others>
 static inline void rank_wait(const Element *, Element *, int32_t *status, const int8_t *caller, Others...) {
@@ -130,6 +192,13 @@ static inline void rank_wait(const Element *, Element *, int32_t *status, const 
   report(status, !communicator                     ? KILN_STATUS_MISSING_COMMUNICATOR
                  : rank_has_halves(*communicator) ? communicator->wait(communicator->user)
                                                   : KILN_STATUS_OK);
+}
+
+template <typename... Others> static inline void rank_wait_merged(int32_t *status, const int8_t *caller, Others...) {
+  const kiln_communicator *const communicator = rank_communicator(caller);
+  report(status, !communicator                                                        ? KILN_STATUS_MISSING_COMMUNICATOR
+                 : rank_has_merged(*communicator) && rank_has_halves(*communicator) ? communicator->wait(communicator->user)
+                                                                                     : KILN_STATUS_OK);
 }
 
 // The run of a sharded model: all ranks begin and end it together.

@@ -48,7 +48,7 @@ typedef struct kiln_exchange {
   int64_t taken_bytes; /* of a pair */
 } kiln_exchange;
 
-enum { KILN_STARTED_MAX = 4 };
+enum { KILN_STARTED_MAX = 4, KILN_MERGED_MAX = 8 };
 
 /* What a rank of a sharded model has of the others. kiln_local_ranks_create() (kiln/ranks.h) makes one for each of several threads, and
  * kiln_mpi_communicator_create() (kiln/mpi.h) one for a process under MPI; a program may fill one in itself. The owner keeps it while runs use it. One thread
@@ -103,6 +103,12 @@ struct kiln_communicator {
    * in the same order. Results, failures and the deadline, counted from wait(), are those of the whole call. */
   kiln_status (*start)(void *user, const kiln_exchange *what);
   kiln_status (*wait)(void *user);
+
+  /* Several calls as one: what a rank sends to another one for all of them is one message. NULL if the communicator has no such call (struct_size); they are
+   * made one after the other then. `count` calls, up to KILN_MERGED_MAX, have the kind and the group of the first one; reductions also its element type and
+   * reduction, and pairs its two ranks. Results, failures and the deadline are those of the calls, bit for bit. With `starts` it counts as one call that was
+   * started, which one wait() completes; else it is complete when it returns. `what` is not needed afterwards. */
+  kiln_status (*merged)(void *user, const kiln_exchange *what, int32_t count, int32_t starts);
 };
 
 /* The weights of one rank of a sharded model, NAME_info.rank_weights, for kiln_weights_map(). */
@@ -116,7 +122,7 @@ KILN_STATIC_ASSERT(sizeof(kiln_reduction) == 4, "kiln_reduction is 32 bits wide"
 KILN_STATIC_ASSERT(sizeof(kiln_ranks) == 8 + sizeof(void *), "kiln_ranks changed");
 KILN_STATIC_ASSERT(sizeof(kiln_exchange_kind) == 4, "kiln_exchange_kind is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_exchange) == 64, "kiln_exchange changed");
-KILN_STATIC_ASSERT(sizeof(kiln_communicator) == 24 + 12 * sizeof(void *), "kiln_communicator changed");
+KILN_STATIC_ASSERT(sizeof(kiln_communicator) == 24 + 13 * sizeof(void *), "kiln_communicator changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_rank_weights) == 24, "kiln_rank_weights changed");
 
 #ifdef __cplusplus

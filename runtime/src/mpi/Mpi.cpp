@@ -23,6 +23,7 @@ struct Ring {
   MPI_Request requests[ringSize];
   int32_t next;
   bool hasArrived; // the next one, of those that receive
+  Part opened;
 };
 
 struct MpiRank {
@@ -65,7 +66,7 @@ bool allocateRing(MpiRank &self, Ring &ring) {
   return ring.buffers;
 }
 
-bool post(void *user, int32_t to, const MessageHeader &header, const void *data) {
+bool post(void *user, int32_t to, const MessageHeader &header, const Parts &parts) {
   MpiRank &self = rankOf(user);
   Ring &ring = self.out[to];
   if (self.failure || !allocateRing(self, ring))
@@ -76,8 +77,11 @@ bool post(void *user, int32_t to, const MessageHeader &header, const void *data)
     return false;
   char *buffer = bufferOf(ring, ring.next);
   memcpy(buffer, &header, sizeof(header));
-  if (header.bytes)
-    memcpy(buffer + headerBytes, data, size_t(header.bytes));
+  char *room = buffer + headerBytes;
+  eachPiece(parts, header.offset, header.bytes, [&](const char *data, int64_t bytes) {
+    memcpy(room, data, size_t(bytes));
+    room += bytes;
+  });
   ring.next = (ring.next + 1) % ringSize;
   return succeeded(self, MPI_Isend(buffer, int(headerBytes + header.bytes), MPI_BYTE, to, messageTag, self.comm, &request));
 }
@@ -114,9 +118,10 @@ const MessageHeader *findNext(void *user, int32_t from) {
   return header;
 }
 
-bool openNext(void *user, int32_t from, const void **data) {
+bool openNext(void *user, int32_t from, Parts *parts) {
   Ring &ring = rankOf(user).in[from];
-  *data = bufferOf(ring, ring.next) + headerBytes;
+  ring.opened = {bufferOf(ring, ring.next) + headerBytes, reinterpret_cast<const MessageHeader *>(bufferOf(ring, ring.next))->bytes};
+  *parts = {&ring.opened, 1};
   return true;
 }
 

@@ -65,113 +65,192 @@ template <typename Add> void addLanes(Call &call, const kiln_ranks &group, Add a
       add(addLane(call, group.ranks[i]), i);
 }
 
+// Calls that are merged into one; also one alone.
+struct Merged {
+  const kiln_exchange *list;
+  int32_t count;
+
+  const kiln_exchange &first() const { return *list; }
+  const kiln_exchange *begin() const { return list; }
+  const kiln_exchange *end() const { return list + count; }
+};
+
+// Whether the calls are of one kind, and reductions and pairs of one.
+bool areAlike(const Merged &calls) {
+  for (const kiln_exchange &e : calls) {
+    const kiln_exchange &first = calls.first();
+    bool reduces = e.kind == KILN_EXCHANGE_ALL_REDUCE || e.kind == KILN_EXCHANGE_REDUCE_SCATTER, isPair = e.kind == KILN_EXCHANGE_PAIR;
+    if (e.kind != first.kind || (reduces && (e.element_type != first.element_type || e.reduction != first.reduction)) ||
+        (isPair && (e.to != first.to || e.from != first.from)))
+      return false;
+  }
+  return true;
+}
+
+// The arguments of all calls; `bytes` for each element.
+kiln_status checkCalls(const Collectives &c, const Merged &calls, int64_t bytes) {
+  kiln_status status = KILN_STATUS_OK;
+  for (const kiln_exchange &e : calls)
+    status = status ? status : checkCall(c, calls.first().group, e.given, e.taken, e.count, bytes);
+  return status;
+}
+
+uint64_t hashCalls(const Merged &calls, int32_t elementType, int32_t reduction) {
+  uint64_t hash = hashCall(*calls.first().group, elementType, reduction);
+  for (int32_t i = 1; i < calls.count; ++i)
+    hash = mix(hash, uint64_t(calls.list[i].count));
+  return hash;
+}
+
 // Each rank sends everything to all others and reduces it itself, or it reduces a piece in place, which nobody else reads, and all gather the pieces.
-kiln_status prepareAllReduce(Collectives &c, const kiln_exchange &e) {
-  int64_t size = findReducedSize(e.element_type, e.reduction);
-  if (kiln_status status = checkCall(c, e.group, e.taken, e.given, e.count, size))
+kiln_status prepareAllReduce(Collectives &c, const Merged &calls) {
+  const kiln_ranks *group = calls.first().group;
+  int32_t type = calls.first().element_type, reduction = calls.first().reduction;
+  int64_t size = findReducedSize(type, reduction), all = 0;
+  if (kiln_status status = checkCalls(c, calls, size))
     return status;
-  int64_t bytes = e.count * size;
-  bool isSmall = bytes <= smallBytes;
-  Call &call = addCall(c, isSmall ? MessageKind::ReduceWhole : MessageKind::ReducePieces, hashCall(*e.group, e.element_type, e.reduction));
-  if (e.given != e.taken)
-    copy(e.taken, e.given, bytes);
-  if (e.group->count == 1)
+  for (const kiln_exchange &e : calls)
+    all += e.count * size;
+  bool isSmall = all <= smallBytes;
+  Call &call = addCall(c, isSmall ? MessageKind::ReduceWhole : MessageKind::ReducePieces, hashCalls(calls, type, reduction));
+  for (const kiln_exchange &e : calls)
+    copy(e.taken, e.given, e.count * size);
+  if (group->count == 1)
     return KILN_STATUS_OK;
-  Pieces pieces(bytes ? bytes : 1, e.group->count);
-  int64_t own = isSmall ? 0 : pieces.begin(e.group->index), ownBytes = isSmall ? bytes : pieces.size(e.group->index);
-  char *mine = at(e.taken, own);
-  addLanes(call, *e.group, [&](Lane &lane, int32_t i) {
-    addSend(c, lane, isSmall ? e.taken : at(e.taken, pieces.begin(i)), isSmall ? bytes : pieces.size(i));
-    addReceive(c, lane, nullptr, ownBytes);
+  call.reduces = true;
+  call.copiesSmall = isSmall;
+  call.gathersPieces = !isSmall;
+  call.what.elementType = type;
+  call.what.reduction = reduction;
+  call.what.elementBytes = size;
+  call.what.index = group->index;
+  char *room = call.small;
+  for (const kiln_exchange &e : calls) {
+    int64_t bytes = e.count * size;
+    Pieces pieces(bytes, group->count);
+    char *data = static_cast<char *>(e.taken), *own = isSmall ? data : at(e.taken, pieces.begin(group->index));
+    call.what.list[call.what.count++] = {own, isSmall ? room : own, isSmall ? bytes : pieces.size(group->index), data, bytes};
+    room += isSmall ? bytes : 0;
+  }
+  addLanes(call, *group, [&](Lane &lane, int32_t i) {
+    for (int32_t k = 0; k < call.what.count; ++k) {
+      const Reduced &part = call.what.list[k];
+      Pieces pieces(part.dataBytes, group->count);
+      addSend(c, lane, isSmall ? part.data : at(static_cast<void *>(part.data), pieces.begin(i)), isSmall ? part.bytes : pieces.size(i));
+      addReceive(c, lane, nullptr, part.bytes);
+    }
     c.sent[lane.rank] += !isSmall;
     c.received[lane.rank] += !isSmall;
   });
-  call.reduces = true;
-  call.what = {e.element_type, e.reduction, size, e.group->index, mine, isSmall ? call.small : mine};
-  call.data = e.taken;
-  call.bytes = bytes;
-  call.gathersPieces = !isSmall;
   return KILN_STATUS_OK;
 }
 
-kiln_status prepareReduceScatter(Collectives &c, const kiln_exchange &e) {
-  int64_t size = findReducedSize(e.element_type, e.reduction);
-  if (kiln_status status = checkCall(c, e.group, e.given, e.taken, e.count, size))
+kiln_status prepareReduceScatter(Collectives &c, const Merged &calls) {
+  const kiln_ranks *group = calls.first().group;
+  int32_t type = calls.first().element_type, reduction = calls.first().reduction;
+  int64_t size = findReducedSize(type, reduction);
+  if (kiln_status status = checkCalls(c, calls, size))
     return status;
-  int64_t bytes = e.count * size;
-  Call &call = addCall(c, MessageKind::Scatter, hashCall(*e.group, e.element_type, e.reduction));
-  const char *own = at(e.given, bytes * e.group->index);
-  if (e.group->count == 1) {
-    copy(e.taken, own, bytes);
-    return KILN_STATUS_OK;
+  Call &call = addCall(c, MessageKind::Scatter, hashCalls(calls, type, reduction));
+  call.reduces = group->count > 1;
+  call.what.elementType = type;
+  call.what.reduction = reduction;
+  call.what.elementBytes = size;
+  call.what.index = group->index;
+  for (const kiln_exchange &e : calls) {
+    int64_t bytes = e.count * size;
+    const char *own = at(e.given, bytes * group->index);
+    if (group->count == 1)
+      copy(e.taken, own, bytes);
+    call.what.list[call.what.count++] = {own, static_cast<char *>(e.taken), bytes, nullptr, 0};
   }
-  addLanes(call, *e.group, [&](Lane &lane, int32_t i) {
-    addSend(c, lane, at(e.given, bytes * i), bytes);
-    addReceive(c, lane, nullptr, bytes);
+  addLanes(call, *group, [&](Lane &lane, int32_t i) {
+    for (const kiln_exchange &e : calls) {
+      addSend(c, lane, at(e.given, e.count * size * i), e.count * size);
+      addReceive(c, lane, nullptr, e.count * size);
+    }
   });
-  call.reduces = true;
-  call.what = {e.element_type, e.reduction, size, e.group->index, own, static_cast<char *>(e.taken)};
   return KILN_STATUS_OK;
 }
 
-kiln_status prepareAllGather(Collectives &c, const kiln_exchange &e) {
-  if (kiln_status status = checkCall(c, e.group, e.given, e.taken, e.count, 1))
+kiln_status prepareAllGather(Collectives &c, const Merged &calls) {
+  const kiln_ranks *group = calls.first().group;
+  if (kiln_status status = checkCalls(c, calls, 1))
     return status;
-  Call &call = addCall(c, MessageKind::Gather, hashCall(*e.group, 0, 0));
-  addLanes(call, *e.group, [&](Lane &lane, int32_t i) {
-    addSend(c, lane, e.given, e.count);
-    addReceive(c, lane, at(e.taken, e.count * i), e.count);
+  Call &call = addCall(c, MessageKind::Gather, hashCalls(calls, 0, 0));
+  addLanes(call, *group, [&](Lane &lane, int32_t i) {
+    for (const kiln_exchange &e : calls) {
+      addSend(c, lane, e.given, e.count);
+      addReceive(c, lane, at(e.taken, e.count * i), e.count);
+    }
   });
-  copy(at(e.taken, e.count * e.group->index), e.given, e.count);
+  for (const kiln_exchange &e : calls)
+    copy(at(e.taken, e.count * group->index), e.given, e.count);
   return KILN_STATUS_OK;
 }
 
-kiln_status prepareAllToAll(Collectives &c, const kiln_exchange &e) {
-  if (kiln_status status = checkCall(c, e.group, e.given, e.taken, e.count, 1))
+kiln_status prepareAllToAll(Collectives &c, const Merged &calls) {
+  const kiln_ranks *group = calls.first().group;
+  if (kiln_status status = checkCalls(c, calls, 1))
     return status;
-  Call &call = addCall(c, MessageKind::AllToAll, hashCall(*e.group, 0, 0));
-  addLanes(call, *e.group, [&](Lane &lane, int32_t i) {
-    addSend(c, lane, at(e.given, e.count * i), e.count);
-    addReceive(c, lane, at(e.taken, e.count * i), e.count);
+  Call &call = addCall(c, MessageKind::AllToAll, hashCalls(calls, 0, 0));
+  addLanes(call, *group, [&](Lane &lane, int32_t i) {
+    for (const kiln_exchange &e : calls) {
+      addSend(c, lane, at(e.given, e.count * i), e.count);
+      addReceive(c, lane, at(e.taken, e.count * i), e.count);
+    }
   });
-  copy(at(e.taken, e.count * e.group->index), at(e.given, e.count * e.group->index), e.count);
+  for (const kiln_exchange &e : calls)
+    copy(at(e.taken, e.count * group->index), at(e.given, e.count * group->index), e.count);
   return KILN_STATUS_OK;
 }
 
-kiln_status preparePair(Collectives &c, const kiln_exchange &e) {
+kiln_status checkPair(const Collectives &c, const kiln_exchange &e) {
   int32_t self = c.communicator.rank, size = c.communicator.size;
   if (e.to < -1 || e.to >= size || e.from < -1 || e.from >= size || (e.to == self) != (e.from == self) || (e.to >= 0 && e.count < 0) ||
       (e.from >= 0 && e.taken_bytes < 0) || (e.to == self && e.count != e.taken_bytes))
     return KILN_STATUS_INVALID_ARGUMENT;
   if ((e.to >= 0 && e.count && !e.given) || (e.from >= 0 && e.taken_bytes && !e.taken))
     return KILN_STATUS_NULL_POINTER;
-  Call &call = addCall(c, MessageKind::PointToPoint, 0);
-  if (e.to == self) {
-    copy(e.taken, e.given, e.count);
-    return KILN_STATUS_OK;
-  }
-  if (e.to >= 0)
-    addSend(c, addLane(call, e.to), e.given, e.count);
-  if (e.from >= 0)
-    addReceive(c, addLane(call, e.from), e.taken, e.taken_bytes);
   return KILN_STATUS_OK;
 }
 
-// Adds the call behind those that were started.
-kiln_status prepare(Collectives &c, const kiln_exchange &e) {
+kiln_status preparePair(Collectives &c, const Merged &calls) {
+  for (const kiln_exchange &e : calls)
+    if (kiln_status status = checkPair(c, e))
+      return status;
+  const kiln_exchange &first = calls.first();
+  Call &call = addCall(c, MessageKind::PointToPoint, uint64_t(calls.count - 1));
+  if (first.to == c.communicator.rank) {
+    for (const kiln_exchange &e : calls)
+      copy(e.taken, e.given, e.count);
+    return KILN_STATUS_OK;
+  }
+  Lane *out = first.to >= 0 ? &addLane(call, first.to) : nullptr, *in = first.from >= 0 ? &addLane(call, first.from) : nullptr;
+  for (const kiln_exchange &e : calls) {
+    if (out)
+      addSend(c, *out, e.given, e.count);
+    if (in)
+      addReceive(c, *in, e.taken, e.taken_bytes);
+  }
+  return KILN_STATUS_OK;
+}
+
+// Adds the calls, as one, behind those that were started.
+kiln_status prepare(Collectives &c, const Merged &calls) {
   if (kiln_status status = beginCall(c))
     return status;
-  switch (e.kind) {
+  switch (calls.first().kind) {
   case KILN_EXCHANGE_ALL_REDUCE:
-    return prepareAllReduce(c, e);
+    return prepareAllReduce(c, calls);
   case KILN_EXCHANGE_ALL_GATHER:
-    return prepareAllGather(c, e);
+    return prepareAllGather(c, calls);
   case KILN_EXCHANGE_REDUCE_SCATTER:
-    return prepareReduceScatter(c, e);
+    return prepareReduceScatter(c, calls);
   case KILN_EXCHANGE_ALL_TO_ALL:
-    return prepareAllToAll(c, e);
+    return prepareAllToAll(c, calls);
   case KILN_EXCHANGE_PAIR:
-    return preparePair(c, e);
+    return preparePair(c, calls);
   default:
     return KILN_STATUS_INVALID_ARGUMENT;
   }
@@ -179,7 +258,7 @@ kiln_status prepare(Collectives &c, const kiln_exchange &e) {
 
 kiln_status run(void *user, const kiln_exchange &e) {
   Collectives &c = collectivesOf(user);
-  kiln_status status = prepare(c, e);
+  kiln_status status = prepare(c, {&e, 1});
   return status ? status : finishLast(c);
 }
 
@@ -205,17 +284,28 @@ kiln_status receive(void *user, int32_t rank, void *data, int64_t bytes) {
   return rank < 0 ? KILN_STATUS_INVALID_ARGUMENT : exchange(user, -1, nullptr, 0, rank, data, bytes);
 }
 
-kiln_status start(void *user, const kiln_exchange *what) {
-  Collectives &c = collectivesOf(user);
-  if (!what)
-    return KILN_STATUS_NULL_POINTER;
+kiln_status startCalls(Collectives &c, const Merged &calls) {
   if (c.started == KILN_STARTED_MAX)
     return KILN_STATUS_INVALID_ARGUMENT;
-  if (kiln_status status = prepare(c, *what))
+  if (kiln_status status = prepare(c, calls))
     return status;
   ++c.started;
   bool moved = false;
   return moveCalls(c, c.started, moved);
+}
+
+kiln_status start(void *user, const kiln_exchange *what) { return what ? startCalls(collectivesOf(user), {what, 1}) : KILN_STATUS_NULL_POINTER; }
+
+kiln_status merged(void *user, const kiln_exchange *what, int32_t count, int32_t starts) {
+  Collectives &c = collectivesOf(user);
+  if (!what)
+    return KILN_STATUS_NULL_POINTER;
+  if (count < 1 || count > KILN_MERGED_MAX || !areAlike({what, count}))
+    return KILN_STATUS_INVALID_ARGUMENT;
+  if (starts)
+    return startCalls(c, {what, count});
+  kiln_status status = prepare(c, {what, count});
+  return status ? status : finishLast(c);
 }
 
 kiln_status wait(void *user) {
@@ -303,13 +393,14 @@ Collectives *kiln::createCollectives(int32_t rank, int32_t size, int64_t deadlin
     return nullptr;
   size_t ranks = size_t(size);
   c->communicator = {KILN_ABI_VERSION, uint32_t(sizeof(kiln_communicator)), rank, size, deadlineNs, c, begin, end, allReduce, allGather, reduceScatter,
-                     allToAll,         send, receive, exchange, start, wait};
+                     allToAll,         send, receive, exchange, start, wait, merged};
   c->transport = transport;
   c->sent = static_cast<uint64_t *>(calloc(ranks, sizeof(uint64_t)));
   c->received = static_cast<uint64_t *>(calloc(ranks, sizeof(uint64_t)));
   c->sources = static_cast<const void **>(calloc(ranks, sizeof(void *)));
+  c->opened = static_cast<Parts *>(calloc(ranks, sizeof(Parts)));
   c->fingerprints = static_cast<uint8_t *>(calloc(ranks, 16));
-  bool isWhole = c->sent && c->received && c->sources && c->fingerprints;
+  bool isWhole = c->sent && c->received && c->sources && c->opened && c->fingerprints;
   for (Call &call : c->calls) {
     call.lanes = static_cast<Lane *>(calloc(ranks + 1, sizeof(Lane)));
     call.small = static_cast<char *>(allocateAligned(size_t(smallBytes), KILN_ALIGNMENT));
@@ -327,6 +418,7 @@ void kiln::destroyCollectives(Collectives *c) {
   free(c->sent);
   free(c->received);
   free(c->sources);
+  free(c->opened);
   free(c->fingerprints);
   for (Call &call : c->calls) {
     free(call.lanes);

@@ -1,4 +1,4 @@
-// Ranks that are threads of one process. A message is a pointer to the sender's memory, in a mailbox of the two ranks that holds one.
+// Ranks that are threads of one process. A message is the whole of a transfer: the parts of the sender's memory, in a mailbox of the two ranks that holds one.
 #include "kiln/ranks.h"
 
 #include "../System.h"
@@ -15,7 +15,7 @@ enum State : uint32_t { Empty, Posted, Open, Withdrawn };
 struct alignas(64) Mailbox {
   uint32_t state;
   MessageHeader header; // these two belong to the sender while it is empty, and to the receiver otherwise
-  const void *data;
+  Parts parts;
 };
 
 struct LocalRank {
@@ -42,13 +42,13 @@ bool changeState(Mailbox &box, uint32_t before, uint32_t after) {
   return __atomic_compare_exchange_n(&box.state, &before, after, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-bool post(void *user, int32_t to, const MessageHeader &header, const void *data) {
+bool post(void *user, int32_t to, const MessageHeader &header, const Parts &parts) {
   LocalRank &end = endOf(user);
   Mailbox &box = mailbox(*end.ranks, end.rank, to);
   if (__atomic_load_n(&box.state, __ATOMIC_ACQUIRE) != Empty)
     return false;
   box.header = header;
-  box.data = data;
+  box.parts = parts;
   __atomic_store_n(&box.state, Posted, __ATOMIC_RELEASE);
   return true;
 }
@@ -64,12 +64,12 @@ const MessageHeader *findNext(void *user, int32_t from) {
   return __atomic_load_n(&box.state, __ATOMIC_ACQUIRE) == Posted ? &box.header : nullptr;
 }
 
-bool openNext(void *user, int32_t from, const void **data) {
+bool openNext(void *user, int32_t from, Parts *parts) {
   LocalRank &end = endOf(user);
   Mailbox &box = mailbox(*end.ranks, from, end.rank);
   if (!changeState(box, Posted, Open))
     return false;
-  *data = box.data;
+  *parts = box.parts;
   return true;
 }
 

@@ -35,8 +35,8 @@ int64_t messageBytes(const Collectives &c, int64_t total, int64_t message) {
   return left < c.transport.mostBytes ? left : c.transport.mostBytes;
 }
 
-bool hasPosted(const Collectives &c, const Lane &lane) { return !lane.sends || lane.posted == countMessages(c, lane.outBytes); }
-bool hasReceived(const Collectives &c, const Lane &lane) { return !lane.receives || lane.taken == countMessages(c, lane.inBytes); }
+bool hasPosted(const Collectives &c, const Lane &lane) { return !lane.sends || lane.out.messages == countMessages(c, lane.out.bytes); }
+bool hasReceived(const Collectives &c, const Lane &lane) { return !lane.receives || lane.in.messages == countMessages(c, lane.in.bytes); }
 
 bool hasSent(const Collectives &c, Lane &lane) {
   lane.isTaken = lane.isTaken || !lane.sends || (hasPosted(c, lane) && c.transport.isTaken(c.transport.user, lane.rank));
@@ -70,18 +70,18 @@ void noteTaken(Collectives &c, int32_t number, int32_t rank) {
 // Posts what there is room for. Whether anything was.
 bool postMessages(Collectives &c, int32_t number, Lane &lane) {
   const Call &call = callAt(c, number);
-  int64_t first = lane.posted;
+  Transfer &out = lane.out;
+  int64_t first = out.messages;
   if (hasPosted(c, lane) || !isNext(c, number, lane.rank, true))
     return false;
   noteTaken(c, number, lane.rank);
-  for (; !hasPosted(c, lane); ++lane.posted) {
-    int64_t offset = lane.posted * c.transport.mostBytes;
-    MessageHeader header = {uint32_t(call.kind), call.status, lane.sendNumber, call.hash, lane.outBytes, offset,
-                            messageBytes(c, lane.outBytes, lane.posted)};
-    if (!c.transport.post(c.transport.user, lane.rank, header, lane.out ? lane.out + offset : nullptr))
+  for (; !hasPosted(c, lane); ++out.messages) {
+    MessageHeader header = {uint32_t(call.kind), call.status, out.number, call.hash, out.bytes, out.messages * c.transport.mostBytes,
+                            messageBytes(c, out.bytes, out.messages)};
+    if (!c.transport.post(c.transport.user, lane.rank, header, out.parts()))
       break;
   }
-  return lane.posted > first;
+  return out.messages > first;
 }
 
 // Whether a message is the one that this lane waits for. If this rank or the other has ended with an error, it need not be.
@@ -90,8 +90,9 @@ kiln_status checkMessage(const Collectives &c, Call &call, const Lane &lane, con
     call.worst = kiln_status(header.status);
   if (header.kind != uint32_t(call.kind))
     return call.worst || call.status ? KILN_STATUS_PEER_FAILED : KILN_STATUS_RANKS_MISMATCH;
-  bool fits = header.sequence == lane.receiveNumber && header.call == call.hash && header.total == lane.inBytes &&
-              header.offset == lane.taken * c.transport.mostBytes && header.bytes == messageBytes(c, lane.inBytes, lane.taken);
+  const Transfer &in = lane.in;
+  bool fits = header.sequence == in.number && header.call == call.hash && header.total == in.bytes &&
+              header.offset == in.messages * c.transport.mostBytes && header.bytes == messageBytes(c, in.bytes, in.messages);
   return fits ? KILN_STATUS_OK : KILN_STATUS_RANKS_MISMATCH;
 }
 
@@ -103,14 +104,19 @@ kiln_status takeMessages(Collectives &c, int32_t number, Lane &lane, bool &moved
       return KILN_STATUS_OK;
     if (kiln_status status = checkMessage(c, callAt(c, number), lane, *header))
       return status;
-    int64_t bytes = header->bytes;
-    const void *data;
-    if (!c.transport.openNext(c.transport.user, lane.rank, &data))
+    int64_t bytes = header->bytes, begin = lane.in.messages * c.transport.mostBytes;
+    Parts parts;
+    if (!c.transport.openNext(c.transport.user, lane.rank, &parts))
       return KILN_STATUS_PEER_FAILED;
-    if (bytes)
-      memcpy(lane.in + lane.taken * c.transport.mostBytes, data, size_t(bytes));
+    eachPiece(parts, 0, bytes, [&](const char *from, int64_t size) {
+      eachPiece(lane.in.parts(), begin, size, [&](char *to, int64_t here) {
+        memcpy(to, from, size_t(here));
+        from += here;
+      });
+      begin += size;
+    });
     c.transport.closeNext(c.transport.user, lane.rank);
-    ++lane.taken;
+    ++lane.in.messages;
     moved = true;
   }
   return KILN_STATUS_OK;
@@ -130,43 +136,57 @@ kiln_status findRow(Collectives &c, int32_t number, bool &complete) {
   return KILN_STATUS_OK;
 }
 
+// Reduces bytes [begin, end) of what a rank reduces, which are in the opened messages. Messages end where elements do, and parts are of one size on all ranks.
+void reduceOpened(Collectives &c, const Call &call, int64_t begin, int64_t end) {
+  const Reduction &what = call.what;
+  int64_t first = 0;
+  for (int32_t i = 0; i < what.count; first += what.list[i].bytes, ++i) {
+    const Reduced &part = what.list[i];
+    int64_t from = begin > first ? begin : first, to = end < first + part.bytes ? end : first + part.bytes;
+    if (from >= to)
+      continue;
+    for (int32_t rank = 0; rank <= call.laneCount; ++rank)
+      if (rank != what.index)
+        eachPiece(c.opened[rank], from - begin, 1, [&](const char *data, int64_t) { c.sources[rank] = data; });
+    c.sources[what.index] = part.own + (from - first);
+    reduceInOrder(c.sources, call.laneCount + 1, part.result + (from - first), (to - from) / what.elementBytes, what.elementType, what.reduction);
+  }
+}
+
 // Reduces the next message of each lane with this rank's part. Messages are open only for as long as that takes.
 bool reduceRow(Collectives &c, Call &call) {
-  const Reduction &what = call.what;
-  int64_t message = call.lanes[0].taken, offset = message * c.transport.mostBytes;
+  int64_t message = call.lanes[0].in.messages, begin = message * c.transport.mostBytes;
   int32_t opened = 0;
   for (; opened < call.laneCount; ++opened)
-    if (!c.transport.openNext(c.transport.user, call.lanes[opened].rank, &c.sources[opened < what.index ? opened : opened + 1]))
+    if (!c.transport.openNext(c.transport.user, call.lanes[opened].rank, &c.opened[opened < call.what.index ? opened : opened + 1]))
       break;
   bool isWhole = opened == call.laneCount;
-  if (isWhole) {
-    c.sources[what.index] = what.own + offset;
-    reduceInOrder(c.sources, call.laneCount + 1, what.result + offset, messageBytes(c, call.lanes[0].inBytes, message) / what.elementBytes, what.elementType,
-                  what.reduction);
-  }
-  for (int32_t i = 0; i < opened; ++i, ++call.lanes[i - 1].taken)
+  if (isWhole)
+    reduceOpened(c, call, begin, begin + messageBytes(c, call.lanes[0].in.bytes, message));
+  for (int32_t i = 0; i < opened; ++i, ++call.lanes[i - 1].in.messages)
     c.transport.closeNext(c.transport.user, call.lanes[i].rank);
   return isWhole;
 }
 
 // The second step of a large all_reduce: all ranks gather what each has reduced. Its transfers have had their numbers since the call began.
 void addPieces(Call &call) {
-  Pieces pieces(call.bytes, call.laneCount + 1);
   call.kind = MessageKind::GatherPieces;
   call.reduces = call.gathersPieces = false;
   for (int32_t i = 0; i < call.laneCount; ++i) {
-    const Lane before = call.lanes[i];
-    int32_t place = i < call.what.index ? i : i + 1;
     Lane &lane = call.lanes[i];
+    int32_t rank = lane.rank, place = i < call.what.index ? i : i + 1;
+    uint64_t sent = lane.out.number, received = lane.in.number;
     lane = {};
-    lane.rank = before.rank;
+    lane.rank = rank;
     lane.sends = lane.receives = true;
-    lane.out = at(static_cast<const char *>(call.data), pieces.begin(call.what.index));
-    lane.outBytes = pieces.size(call.what.index);
-    lane.sendNumber = before.sendNumber + 1;
-    lane.in = at(static_cast<char *>(call.data), pieces.begin(place));
-    lane.inBytes = pieces.size(place);
-    lane.receiveNumber = before.receiveNumber + 1;
+    lane.out.number = sent + 1;
+    lane.in.number = received + 1;
+    for (int32_t part = 0; part < call.what.count; ++part) {
+      const Reduced &reduced = call.what.list[part];
+      Pieces pieces(reduced.dataBytes, call.laneCount + 1);
+      lane.out.add(reduced.data + pieces.begin(call.what.index), pieces.size(call.what.index));
+      lane.in.add(reduced.data + pieces.begin(place), pieces.size(place));
+    }
   }
 }
 
@@ -174,8 +194,9 @@ void addPieces(Call &call) {
 void finishCall(Call &call) {
   if (call.gathersPieces)
     return addPieces(call);
-  if (call.reduces && call.data)
-    memcpy(call.data, call.small, size_t(call.bytes));
+  for (int32_t i = 0; call.copiesSmall && i < call.what.count; ++i)
+    if (const Reduced &part = call.what.list[i]; part.bytes)
+      memcpy(part.data, part.result, size_t(part.bytes));
   call.isDone = true;
 }
 
@@ -234,17 +255,17 @@ Lane &kiln::addLane(Call &call, int32_t rank) {
 }
 
 void kiln::addSend(Collectives &c, Lane &lane, const void *data, int64_t bytes) {
+  if (!lane.sends)
+    lane.out.number = c.sent[lane.rank]++;
   lane.sends = true;
-  lane.out = static_cast<const char *>(data);
-  lane.outBytes = bytes;
-  lane.sendNumber = c.sent[lane.rank]++;
+  lane.out.add(data, bytes);
 }
 
 void kiln::addReceive(Collectives &c, Lane &lane, void *data, int64_t bytes) {
+  if (!lane.receives)
+    lane.in.number = c.received[lane.rank]++;
   lane.receives = true;
-  lane.in = static_cast<char *>(data);
-  lane.inBytes = bytes;
-  lane.receiveNumber = c.received[lane.rank]++;
+  lane.in.add(data, bytes);
 }
 
 kiln_status kiln::moveCalls(Collectives &c, int32_t count, bool &moved) {

@@ -10,20 +10,38 @@ namespace kiln {
 // Up to here, each rank of an all_reduce sends everything to all others and reduces it itself: one step instead of two.
 constexpr int64_t smallBytes = 16 << 10;
 
-// What goes to another rank and comes from it in one step of a call. A transfer of no bytes is one empty message.
+// A transfer of one step of a call: the memory of all calls that were merged, as if it were one behind the other. One of no bytes is an empty message.
+struct Transfer {
+  Part list[KILN_MERGED_MAX];
+  int32_t count;
+  int64_t bytes;
+  int64_t messages; // that have been posted or taken
+  uint64_t number;  // among the transfers between the two ranks
+
+  Parts parts() const { return {list, count}; }
+  void add(const void *data, int64_t size) {
+    list[count++] = {const_cast<char *>(static_cast<const char *>(data)), size};
+    bytes += size;
+  }
+};
+
+// What goes to another rank and comes from it in one step of a call.
 struct Lane {
   int32_t rank;
   bool sends;
   bool receives;
   bool isTaken; // all that was sent, by the other rank
-  const char *out;
-  int64_t outBytes;
-  int64_t posted;      // messages
-  uint64_t sendNumber; // among the transfers to that rank
-  char *in;
-  int64_t inBytes;
-  int64_t taken; // messages
-  uint64_t receiveNumber;
+  Transfer out;
+  Transfer in; // without memory for what is reduced
+};
+
+// What this rank reduces of one of the merged calls, and where the result goes when all have been reduced.
+struct Reduced {
+  const char *own;
+  char *result;
+  int64_t bytes;
+  char *data;
+  int64_t dataBytes;
 };
 
 // What a reduction is made of besides the lanes, which are in the order of the group without this rank.
@@ -31,9 +49,9 @@ struct Reduction {
   int32_t elementType;
   int32_t reduction;
   int64_t elementBytes;
-  int32_t index;   // of this rank
-  const char *own; // this rank's part
-  char *result;
+  int32_t index; // of this rank
+  Reduced list[KILN_MERGED_MAX];
+  int32_t count;
 };
 
 // A call that has begun.
@@ -47,10 +65,9 @@ struct Call {
   bool isDone;
   bool reduces;
   Reduction what;
-  // After a reduction: the result goes from the buffer for small data to `data`, or the ranks gather its pieces there.
-  void *data;
-  int64_t bytes;
+  // After an all_reduce: results go from the buffer for small data to their places, or the ranks gather their pieces there.
   char *small; // smallBytes
+  bool copiesSmall;
   bool gathersPieces;
 };
 
@@ -70,13 +87,14 @@ struct Collectives {
   int32_t first;
   int32_t started;
   const void **sources;
+  Parts *opened; // messages that are being reduced, in the order of the group
   uint8_t *fingerprints;
 };
 
 // Marks the communicator as failed, and tells the others.
 kiln_status fail(Collectives &collectives, kiln_status status);
 
-// A new call behind those that were started.
+// A new call behind those that were started. What is sent to a lane, or received from it, more than once is one transfer.
 Call &addCall(Collectives &collectives, MessageKind kind, uint64_t hash);
 Lane &addLane(Call &call, int32_t rank);
 void addSend(Collectives &collectives, Lane &lane, const void *data, int64_t bytes);
@@ -86,7 +104,7 @@ void addReceive(Collectives &collectives, Lane &lane, void *data, int64_t bytes)
 struct Pieces {
   int64_t bytes;
   int64_t each;
-  Pieces(int64_t bytes, int32_t count) : bytes(bytes), each(((bytes - 1) / count / 64 + 1) * 64) {}
+  Pieces(int64_t bytes, int32_t count) : bytes(bytes), each(bytes ? ((bytes - 1) / count / 64 + 1) * 64 : 0) {}
   int64_t begin(int32_t i) const { return each * i < bytes ? each * i : bytes; }
   int64_t size(int32_t i) const { return begin(i + 1) - begin(i); }
 };

@@ -1425,6 +1425,54 @@ func.func @scattered(%x: tensor<3x4xf32>) {
 
 // -----
 
+func.func @merged_kind(%x: tensor<2x4xf32>) {
+  // expected-error @below {{merges 'broadcast', which is not a collective}}
+  %0:2 = nn.merged_exchange "broadcast"(%x, %x) ranks [0, 1] index 0 number 0 : (tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @merged_alone(%x: tensor<2x4xf32>) {
+  // expected-error @below {{expected 2 to 8 operands, and a result for each; got 1 and 1}}
+  %0 = nn.merged_exchange "all_to_all"(%x) ranks [0, 1] index 0 number 0 : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @merged_reduction(%x: tensor<2x4xf32>) {
+  // expected-error @below {{expected a reduction for collectives that combine, an offset for those that shift, and neither for others}}
+  %0:2 = nn.merged_exchange "all_reduce"(%x, %x) ranks [0, 1] index 0 number 0 : (tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @merged_types(%x: tensor<2x4xf32>, %y: tensor<2x4xf64>) {
+  // expected-error @below {{combines elements of different types}}
+  %0:2 = nn.merged_exchange "all_reduce"(%x, %y) ranks [0, 1] index 0 number 0 {reduction = #nn<reduce_kind sum>} : (tensor<2x4xf32>, tensor<2x4xf64>) -> (tensor<2x4xf32>, tensor<2x4xf64>)
+  return
+}
+
+// -----
+
+func.func @merged_result(%x: tensor<2x4xf32>) {
+  // expected-error @below {{expected a result of type 'tensor<2x4xf32>'; got 'tensor<4x2xf32>'}}
+  %0:2 = nn.merged_exchange "all_to_all"(%x, %x) ranks [0, 1] index 0 number 0 : (tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<4x2xf32>)
+  return
+}
+
+// -----
+
+func.func @merged_slices(%x: tensor<2x4xf32>, %z: tensor<3x4xf32>) {
+  // expected-error @below {{expected a first dimension with a slice for each rank}}
+  %0:2 = nn.merged_exchange "all_to_all"(%x, %z) ranks [0, 1] index 0 number 0 : (tensor<2x4xf32>, tensor<3x4xf32>) -> (tensor<2x4xf32>, tensor<3x4xf32>)
+  return
+}
+
+// -----
+
 func.func @mean_of_parts(%x: tensor<2x4xf32>) {
   // expected-error @below {{cannot combine parts to a mean}}
   %0 = nn.all_reduce %x mean ranks [0, 1] index 0 number 0 : tensor<2x4xf32>

@@ -457,6 +457,8 @@ func.func @collectives(%x: tensor<2x4xf32>) -> tensor<4xf32> {
   %2 = nn.shift %1 by -1 ranks [0, 1] index 1 number 2 : tensor<2x4xf32>
   // CHECK: nn.all_gather %{{.*}} ranks [1, 3] index 0 number 3 : tensor<2x4xf32> -> tensor<2x2x4xf32>
   %3 = nn.all_gather %2 ranks [1, 3] index 0 number 3 : tensor<2x4xf32> -> tensor<2x2x4xf32>
+  // CHECK: %{{.*}}:2 = nn.merged_exchange "all_reduce"(%{{.*}}, %{{.*}}) ranks [0, 1] index 1 number 4 {reduction = #nn<reduce_kind sum>} : (tensor<2x4xf32>, tensor<2x2x4xf32>) -> (tensor<2x4xf32>, tensor<2x2x4xf32>)
+  %merged:2 = nn.merged_exchange "all_reduce"(%2, %3) ranks [0, 1] index 1 number 4 {reduction = #nn<reduce_kind sum>} : (tensor<2x4xf32>, tensor<2x2x4xf32>) -> (tensor<2x4xf32>, tensor<2x2x4xf32>)
   // CHECK: nn.reduce_scatter %{{.*}} max ranks [0, 1] index 1 number 4 : tensor<2x4xf32> -> tensor<4xf32>
   %4 = nn.reduce_scatter %2 max ranks [0, 1] index 1 number 4 : tensor<2x4xf32> -> tensor<4xf32>
   return %4 : tensor<4xf32>

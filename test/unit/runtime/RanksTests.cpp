@@ -1,4 +1,4 @@
-#include "RankCases.h"
+#include "MergedCases.h"
 #include "kiln/ranks.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 namespace {
 
+using kiln_test::MergedCases;
 using kiln_test::RankCases;
 using Clock = std::chrono::steady_clock;
 
@@ -62,6 +63,19 @@ TEST_P(RanksOf, GiveTheBitsOfAPlainComputation) {
   std::vector<std::string> wrong(static_cast<size_t>(GetParam()));
   ranks.run([&](const kiln_communicator &c, const kiln_ranks &) {
     wrong[size_t(c.rank)] = RankCases(c).run(GetParam() <= 3 ? std::vector<int64_t>{0, 1, 17001} : std::vector<int64_t>{7, 4100}, 100000);
+    return KILN_STATUS_OK;
+  });
+  for (const std::string &text : wrong)
+    EXPECT_EQ(text, "");
+}
+
+TEST_P(RanksOf, GiveTheSameBitsForMergedCalls) {
+  Ranks ranks(GetParam());
+  std::vector<std::string> wrong(static_cast<size_t>(GetParam()));
+  ranks.run([&](const kiln_communicator &c, const kiln_ranks &) {
+    wrong[size_t(c.rank)] = MergedCases(c).run({1, 0, 900, 33});
+    if (wrong[size_t(c.rank)].empty())
+      wrong[size_t(c.rank)] = MergedCases(c).run({6001, 7, 4000});
     return KILN_STATUS_OK;
   });
   for (const std::string &text : wrong)

@@ -9,7 +9,7 @@ namespace kiln {
 CallRecorder::CallRecorder(int32_t ranks, Algorithms algorithms)
     : algorithms(algorithms),
       calls{KILN_ABI_VERSION, sizeof(kiln_communicator), 0, ranks, 0, this, begin, end, allReduce, allGather, reduceScatter, allToAll, send, receive,
-            exchange, nullptr, nullptr} {}
+            exchange, nullptr, nullptr, merged} {}
 
 static std::vector<int32_t> listRanks(const kiln_ranks &group) { return std::vector<int32_t>(group.ranks, group.ranks + group.count); }
 
@@ -59,6 +59,27 @@ kiln_status CallRecorder::receive(void *user, int32_t rank, void *, int64_t byte
 /// A rank at the border of an image has one neighbour, where others have two.
 kiln_status CallRecorder::exchange(void *user, int32_t to, const void *, int64_t sent, int32_t from, void *, int64_t received) {
   return of(user).add(pairSteps(to >= 0 ? to : from, double(std::max(sent, received))));
+}
+
+/// The steps of one call with the bytes of all.
+kiln_status CallRecorder::merged(void *user, const kiln_exchange *what, int32_t count, int32_t) {
+  kiln_exchange all = *what;
+  for (const kiln_exchange &call : llvm::ArrayRef(what, size_t(count)).drop_front()) {
+    all.count += call.count;
+    all.taken_bytes += call.taken_bytes;
+  }
+  switch (all.kind) {
+  case KILN_EXCHANGE_ALL_REDUCE:
+    return allReduce(user, all.group, all.taken, all.count, all.element_type, all.reduction);
+  case KILN_EXCHANGE_ALL_GATHER:
+    return allGather(user, all.group, all.given, all.taken, all.count);
+  case KILN_EXCHANGE_REDUCE_SCATTER:
+    return reduceScatter(user, all.group, all.given, all.taken, all.count, all.element_type, all.reduction);
+  case KILN_EXCHANGE_ALL_TO_ALL:
+    return allToAll(user, all.group, all.given, all.taken, all.count);
+  default:
+    return exchange(user, all.to, all.given, all.count, all.from, all.taken, all.taken_bytes);
+  }
 }
 
 } // namespace kiln

@@ -37,6 +37,7 @@ private:
   static kiln_status send(void *user, int32_t rank, const void *data, int64_t bytes);
   static kiln_status receive(void *user, int32_t rank, void *data, int64_t bytes);
   static kiln_status exchange(void *user, int32_t to, const void *out, int64_t sent, int32_t from, void *in, int64_t received);
+  static kiln_status merged(void *user, const kiln_exchange *what, int32_t count, int32_t starts);
 
   Algorithms algorithms;
   kiln_communicator calls;

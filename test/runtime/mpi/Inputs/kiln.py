@@ -68,6 +68,12 @@ class Kiln:
         out, _ = self.run("run", *MLP, "--output-dir", "ranks", "--json")
         self.check(json.loads(out)["outputs"][0]["name"] == "y", out)
         self.check(filecmp.cmp(self.folder / "threads/y.npy", self.folder / "ranks/y.npy", shallow=False), "other bits than with threads")
+        # Its three outputs go in one message.
+        layer = ["run", "lstm_two.onnx", "--ranks=2", "--input=x=normal", "-q", "--output-dir"]
+        subprocess.run(["kiln", *layer, "threads"], cwd=self.folder, check=True)
+        self.run(*layer, "ranks")
+        same = (filecmp.cmp(self.folder / f"threads/{name}.npy", self.folder / f"ranks/{name}.npy", shallow=False) for name in "yhc")
+        self.check(all(same), "other bits of merged exchanges")
         self.run("run", "strings.onnx", "--ranks=2", "--input=x=x.pb", "--input=y=y.pb", "--output-dir", "strings", "-q")
         self.check(b"a\0\0\0c\0\0\0d" in (self.folder / "strings/z.npy").read_bytes(), "other strings")
 

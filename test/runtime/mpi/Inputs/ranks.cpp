@@ -1,6 +1,6 @@
 // Ranks under MPI. Usage: mpirun -np N ranks cases|mismatch|killed|stopped|error DEADLINE_MS
 // Each rank prints a line `rank R: WHAT STATUS after T ms`. Rank 1 is the one that dies, stops, differs or has an error.
-#include "../../../unit/runtime/RankCases.h"
+#include "../../../unit/runtime/MergedCases.h"
 
 #include "kiln/mpi.h"
 #include "kiln/runtime.h"
@@ -59,6 +59,8 @@ struct Program {
 int runCases() {
   Program program(int64_t(60) * 1000000000);
   std::string wrong = kiln_test::RankCases(*program.c).run({0, 1, 34001}, 700000);
+  for (const std::vector<int64_t> &counts : {std::vector<int64_t>{1, 0, 1500}, std::vector<int64_t>{20001, 7, 30000, 5}})
+    wrong = wrong.empty() ? kiln_test::MergedCases(*program.c).run(counts) : wrong;
   std::printf("rank %d of %d: %s\n", program.rank, program.size, wrong.empty() ? "the bits of a plain computation" : wrong.c_str());
   return wrong.empty() ? 0 : 1;
 }
