@@ -41,6 +41,26 @@ llvm::Error checkArchitecture(const llvm::MemoryBuffer &object) {
   return llvm::Error::success();
 }
 
+/// This linker places nothing beyond a page, and has no use for the alignment by which systems map a library's weights in huge pages.
+class PagesAtMost : public llvm::orc::ObjectLinkingLayer::Plugin {
+public:
+  explicit PagesAtMost(uint64_t page) : page(page) {}
+
+  void modifyPassConfig(llvm::orc::MaterializationResponsibility &, llvm::jitlink::LinkGraph &, llvm::jitlink::PassConfiguration &passes) override {
+    passes.PrePrunePasses.push_back([page = page](llvm::jitlink::LinkGraph &graph) {
+      for (llvm::jitlink::Block *block : graph.blocks())
+        block->setAlignment(std::min(block->getAlignment(), page));
+      return llvm::Error::success();
+    });
+  }
+  llvm::Error notifyFailed(llvm::orc::MaterializationResponsibility &) override { return llvm::Error::success(); }
+  llvm::Error notifyRemovingResources(llvm::orc::JITDylib &, llvm::orc::ResourceKey) override { return llvm::Error::success(); }
+  void notifyTransferringResources(llvm::orc::JITDylib &, llvm::orc::ResourceKey, llvm::orc::ResourceKey) override {}
+
+private:
+  uint64_t page;
+};
+
 } // namespace
 
 /// What the session reports beside the error that a lookup returns: functions that are missing, which a target names for composites.
@@ -79,7 +99,9 @@ llvm::Error LoadedModel::link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> o
     auto memory = MapperJITLinkMemoryManager::CreateWithMapper<InProcessMemoryMapper>(bytes);
     if (!memory)
       return memory.takeError();
-    return std::make_unique<ObjectLinkingLayer>(session, std::move(*memory));
+    auto layer = std::make_unique<ObjectLinkingLayer>(session, std::move(*memory));
+    layer->addPlugin(std::make_shared<PagesAtMost>(session.getPageSize()));
+    return layer;
   });
   builder.setPlatformSetUp(setUpInactivePlatform); // no static constructors, no exceptions: nothing to set up
   auto created = builder.create();
