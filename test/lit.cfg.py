@@ -79,7 +79,8 @@ if shutil.which("unshare") and subprocess.run(["unshare", "-m", "mount", "-t", "
 else:
     lit_config.note("no file system can be mounted: tests of full disks are left out")
 # Machines that are namespaces of this one.
-if shutil.which("ip") and subprocess.run(["unshare", "--net", "ip", "link", "add", "a", "type", "veth", "peer", "name", "b"], capture_output=True).returncode == 0:
+links = "unshare --net ip link add name left type veth peer name right".split()
+if shutil.which("ip") and subprocess.run(links, capture_output=True).returncode == 0:
     config.available_features.add("machines")
 else:
     lit_config.note("no networks can be made (iproute2): tests of ranks on several machines are left out")
