@@ -96,7 +96,7 @@ TEST_F(Failure, RanksWithoutMemory) {
   for (int *function : {&failures.calloc, &failures.posix_memalign})
     for (int call = 1; create(*function, call); ++call)
       ++calls;
-  EXPECT_EQ(calls, 33); // three for all ranks, and fifteen for each
+  EXPECT_EQ(calls, 35); // three for all ranks, and sixteen for each
 }
 
 TEST_F(Failure, ProfilerWithoutMemory) {
