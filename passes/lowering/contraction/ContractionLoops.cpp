@@ -151,6 +151,9 @@ AffineExpr ContractionEmitter::chooseUnits() const {
 /// The most rows of a block where only run time knows how far apart rows lie: fewer if they share a set of the first-level cache.
 AffineExpr ContractionEmitter::chooseHeight() const {
   int64_t inSet = std::min<int64_t>(k.target().tuned(kernel::Tuned::SetRows), blockUnits), bytes = k.target().tuned(kernel::Tuned::SetBytes);
+  // So few rows are one block in any case.
+  if (auto size = getConstantDim(rowDims[cut].extent); size && *size <= inSet)
+    return k.constant(blockUnits);
   AffineExpr apart = rowDims[cut].lhsStride * elementBytes(cast<MemRefType>(c.lhs.getType()).getElementType());
   // 0 where they do, 1 where they do not.
   AffineExpr isApart = (apart % bytes + (bytes - 1)).floorDiv(bytes);
@@ -167,17 +170,18 @@ void ContractionEmitter::forEvenBlock(AffineExpr block, BlockBody body) const {
   AffineExpr before = k.index(k.minimum(k.emit(block), k.emit(extent - blocks * (big - 1))));
   AffineExpr start = k.index(k.emit(block * (big - 1) + before)), next = k.index(k.minimum(k.emit(block + 1), k.emit(extent - blocks * (big - 1))));
   Value count = k.emit(big - 1 + next - before);
-  for (unsigned height = blockUnits; height > 0; --height)
+  for (int64_t height = std::min<int64_t>(blockUnits, getConstantDim(extent).value_or(blockUnits)); height > 0; --height)
     k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, count, k.emitConstant(height)),
-             [&] { body(start, height, AffineExpr()); });
+             [&] { body(start, static_cast<unsigned>(height), AffineExpr()); });
 }
 
 void ContractionEmitter::forBlock(AffineExpr block, BlockBody emit) const {
   auto body = [&](AffineExpr start, unsigned count) { emit(start, count, AffineExpr()); };
   AffineExpr extent = rowDims[cut].extent;
-  if (auto size = getConstantDim(extent)) {
-    int64_t blocks = *getConstantDim(countBlocks()), big = llvm::divideCeilSigned(*size, blocks), bigBlocks = *size - blocks * (big - 1);
-    if (bigBlocks == blocks)
+  // How many blocks a known number of rows makes may depend on how far apart they lie, which only run time knows.
+  if (auto size = getConstantDim(extent), blocks = getConstantDim(countBlocks()); size && blocks) {
+    int64_t big = llvm::divideCeilSigned(*size, *blocks), bigBlocks = *size - *blocks * (big - 1);
+    if (bigBlocks == *blocks)
       return body(block * big, big);
     auto isBig = [&](bool yes) -> Value {
       auto predicate = yes ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge;
@@ -376,20 +380,22 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
     else
       put();
   };
-  if (c.tileSums)
-    return tiles.storeSums(c.tileSums(batch, places, column, panel), panel, store);
-  AffineExpr lhsBase = c.gatheredRow ? c.gatheredRow(places.front()) : c.lhsAt(batch, places.front());
-  for (size_t row = 0; c.gatheredRow && row < places.size(); ++row)
-    offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
-  AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
-  TileEmitter tile = tiles;
-  tile.toCome = chooseLinesToCome(rhsBase, panel);
-  if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
-    tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
-  if (paired)
-    paired->readFrom(tile, lhsBase, offsets);
-  tile.rest = rest;
-  tile.emit(lhsBase, offsets, rhsBase, panel, store);
+  if (c.tileSums) {
+    tiles.storeSums(c.tileSums(batch, places, column, panel), panel, store);
+  } else {
+    AffineExpr lhsBase = c.gatheredRow ? c.gatheredRow(places.front()) : c.lhsAt(batch, places.front());
+    for (size_t row = 0; c.gatheredRow && row < places.size(); ++row)
+      offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
+    AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
+    TileEmitter tile = tiles;
+    tile.toCome = chooseLinesToCome(rhsBase, panel);
+    if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
+      tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
+    if (paired)
+      paired->readFrom(tile, lhsBase, offsets);
+    tile.rest = rest;
+    tile.emit(lhsBase, offsets, rhsBase, panel, store);
+  }
   if (c.rowEpilogue)
     return c.rowEpilogue->addTile(column, pieces);
   if (!storesParts())
@@ -476,15 +482,6 @@ void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk,
 }
 
 //===- Steps of several rows -----------------------------------------------===//
-
-/// The pieces of a panel's valid columns: vectors, then smaller powers of two, then single columns.
-static void forPieces(Panel panel, function_ref<void(unsigned column, unsigned lanes)> body) {
-  for (unsigned column = 0, lanes = panel.lanes; column < panel.valid; column += lanes) {
-    while (lanes > panel.valid - column)
-      lanes = lanes > 4 ? lanes / 2 : 1;
-    body(column, lanes);
-  }
-}
 
 /// What stores rows of a panel, piece by piece. Values that all rows have in common are computed here.
 TileSteps::StoreRows ContractionEmitter::prepareStore(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr column, Panel panel,

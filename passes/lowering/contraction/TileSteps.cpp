@@ -149,4 +149,12 @@ Value TileSteps::load(int64_t tile, AffineExpr row, unsigned column, unsigned la
   return vector::LoadOp::create(k.builder(), k.loc(), VectorType::get(lanes, cast<MemRefType>(sums.getType()).getElementType()), sums, at);
 }
 
+void forPieces(Panel panel, function_ref<void(unsigned column, unsigned lanes)> body) {
+  for (unsigned column = 0, lanes = panel.lanes; column < panel.valid; column += lanes) {
+    while (lanes > panel.valid - column)
+      lanes = lanes > 4 ? lanes / 2 : 1;
+    body(column, lanes);
+  }
+}
+
 } // namespace kiln

@@ -58,6 +58,9 @@ private:
   std::optional<ToCome> toCome;
 };
 
+/// The pieces of a panel's valid columns: vectors, then smaller powers of two, then single columns.
+void forPieces(Panel panel, llvm::function_ref<void(unsigned column, unsigned lanes)> body);
+
 } // namespace kiln
 
 #endif // KILN_PASSES_LOWERING_CONTRACTION_TILESTEPS_H

@@ -259,13 +259,16 @@ class Kernel:
         assert not self.has_scales or self.pack(*own.values(), matrix.ctypes.data, None, packed) == NULL_POINTER, f"{self.name}: packs without scales"
         assert not room.any(), f"{self.name}: a call of pack with an error writes"
 
-    def draw_sizes(self, random):
+    def draw_sizes(self, random, rows):
+        """Of so many rows, if any are given."""
         sizes = {}
         for size in self.sizes:
             choice = random.integers(0, 10)
             sizes[size] = int(0 if choice == 0 else 1 if choice == 1 else random.integers(2, 12) if choice < 5 else random.integers(12, 140))
             if size in POSITIVE.get(self.kernel, []):
                 sizes[size] = max(sizes[size], 1)
+        if rows:
+            sizes["m"] = int(random.choice(rows))
         if "block" in self.parameters and "k" in self.sizes:
             sizes["k"] = sizes["k"] // 8 * int(self.parameters["block"])
         if "kernel_h" in self.parameters:
@@ -312,8 +315,8 @@ class Kernel:
         arguments = [value.ctypes.data if tensor["dims"] else value.item() for value, tensor in zip(operands, self.inputs) if "scales" not in tensor]
         return self.run(*sizes.values(), *arguments, *(result.ctypes.data for result in results), workspace, context)
 
-    def check(self, random):
-        sizes = self.draw_sizes(random)
+    def check(self, random, rows):
+        sizes = self.draw_sizes(random, rows)
         operands = [self.draw(tensor, sizes, random) for tensor in self.inputs]
         with np.errstate(all="ignore"):
             expected = self.reference(*(load(value, tensor["type"]) for value, tensor in zip(operands, self.inputs)))
@@ -403,6 +406,7 @@ def main():
     parser.add_argument("description")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rows", type=int, nargs="+", help="numbers of rows m of products (default: any)")
     options = parser.parse_args()
     with open(options.description) as file:
         description = json.load(file)
@@ -413,7 +417,7 @@ def main():
         random = np.random.default_rng(options.seed)
         try:
             for _ in range(options.rounds):
-                kernel.check(random)
+                kernel.check(random, options.rows)
             kernel.check_errors(random)
         except AssertionError as fault:
             faults.append(str(fault))
