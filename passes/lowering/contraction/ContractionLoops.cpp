@@ -73,6 +73,7 @@ private:
                 const std::optional<PairedRows> &paired, const std::optional<RestOfRows> &rest) const;
   void storeLastPanel(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, ArrayRef<SmallVector<RowPiece>> pieces) const;
   std::optional<RestOfRows> copyRest(ArrayRef<AffineExpr> batch, const BlockRows &block) const;
+  IndexExprs findRow(ArrayRef<AffineExpr> rows, AffineExpr row) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
   std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
   void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
@@ -412,6 +413,15 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
   k.branch(compare(arith::CmpIPredicate::slt), [&] { storeLastPanel(batch, rows, column, pieces); });
 }
 
+/// A row of the block that begins at `rows`, counted through its units.
+IndexExprs ContractionEmitter::findRow(ArrayRef<AffineExpr> rows, AffineExpr row) const {
+  IndexExprs at(rows);
+  at[cut] = at[cut] + row.floorDiv(unitRows);
+  if (cut + 1 < rowDims.size())
+    at.back() = row % unitRows;
+  return expandRows(k, c, rowDims, at);
+}
+
 /// Only those columns that exist, from an array with the sums of all.
 void ContractionEmitter::storeLastPanel(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column,
                                         ArrayRef<SmallVector<RowPiece>> pieces) const {
@@ -423,9 +433,7 @@ void ContractionEmitter::storeLastPanel(ArrayRef<AffineExpr> batch, ArrayRef<Aff
       k.storeBuffer(sums, c.element, static_cast<int64_t>(row) * width + static_cast<int64_t>(i) * lanes + lane, piece.value,
                     {cast<AffineDimExpr>(lane).getPosition(), piece.lanes.count});
   k.loop(k.constant(0), k.constant(static_cast<int64_t>(pieces.size())), 1, "row", [&](AffineExpr row) {
-    IndexExprs at(rows);
-    at[cut] = at[cut] + row;
-    IndexExprs all = expandRows(k, c, rowDims, at);
+    IndexExprs all = findRow(rows, row);
     k.vectorLoop(valid, c.instruction ? k.resultLanes() : k.vectorLanes(), "i", [&](AffineExpr i, Lanes across) {
       k.storeResults(c.result, k.loadBuffer(sums, c.element, row * width + i, across), c.resultAt(batch, all, column + i), across);
     });
@@ -457,11 +465,7 @@ std::optional<RestOfRows> ContractionEmitter::copyRest(ArrayRef<AffineExpr> batc
 /// Rows of the block that begins at `rows`, counted through its units.
 RowEpilogue::RowIndex ContractionEmitter::indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const {
   return [this, batch = IndexExprs(batch), first = IndexExprs(rows)](AffineExpr row, AffineExpr column) {
-    IndexExprs at(first);
-    at[cut] = at[cut] + row.floorDiv(unitRows);
-    if (cut + 1 < rowDims.size())
-      at.back() = row % unitRows;
-    return c.resultAt(batch, expandRows(k, c, rowDims, at), column);
+    return c.resultAt(batch, findRow(first, row), column);
   };
 }
 
@@ -528,8 +532,7 @@ void ContractionEmitter::emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> 
   };
   steps.begin(first, second);
   askForNextChunk(steps);
-  AffineExpr zero = k.constant(0);
-  TileSteps::Left left{c.lhsAt(batch, place(0, zero)), c.lhsAt(batch, place(1, zero)), rowDims.back().lhsStride};
+  TileSteps::Left left{c.lhsAt(batch, place(0, k.constant(0))), c.lhsAt(batch, place(1, k.constant(0))), rowDims.back().lhsStride};
   auto rhsAt = [&](AffineExpr column) { return c.rhsAt(batch) + column * c.panelStride; };
   auto emitPanel = [&](AffineExpr column, Panel panel) {
     steps.panel(left, rhsAt(column), panel.vectors, prepareStore(steps, batch, column, panel, place));
