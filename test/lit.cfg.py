@@ -78,6 +78,16 @@ if shutil.which("unshare") and subprocess.run(["unshare", "-m", "mount", "-t", "
     config.available_features.add("mounts")
 else:
     lit_config.note("no file system can be mounted: tests of full disks are left out")
+# Wine needs one fixed page, which now and then lies in what Linux has placed at random ("failed to map the shared user data").
+if wine := shutil.which("wine"):
+    folder = os.path.join(config.test_exec_root, "wrappers")
+    os.makedirs(folder, exist_ok=True)
+    wrapper = os.path.join(folder, "wine")
+    with open(f"{wrapper}.{os.getpid()}", "w") as file:
+        file.write(f'#!/bin/sh\nexec setarch --addr-no-randomize {wine} "$@"\n')
+    os.chmod(file.name, 0o755)
+    os.replace(file.name, wrapper)
+    config.environment["PATH"] = os.pathsep.join([folder, config.environment["PATH"]])
 # Machines that are namespaces of this one.
 links = "unshare --net ip link add name left type veth peer name right".split()
 if shutil.which("ip") and subprocess.run(links, capture_output=True).returncode == 0:
