@@ -172,7 +172,7 @@ Scalar pow(const Scalar &x, const Scalar &y) {
   if (x.isTensor())
     return x.with(PowOp::create(x.builder, x.loc, x.held.getType(), x.held, y.held));
   APFloat exponent(0.0f);
-  if (x.isFloat() && matchPattern(y.held, m_ConstantFloat(&exponent)) && exponent.convertToDouble() == 2.0)
+  if (x.isFloat() && matchPattern(y.held, m_ConstantFloat(&exponent)) && exponent.isExactlyValue(2.0))
     return x * x;
   if (x.isFloat())
     return x.with(math::PowFOp::create(x.builder, x.loc, x.held, y.held));

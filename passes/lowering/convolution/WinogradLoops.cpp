@@ -1,5 +1,6 @@
 //===- WinogradLoops.cpp - The parts of Winograd's convolution -------------===//
 #include "passes/lowering/convolution/WinogradLoops.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/builder/StatementOrder.h"
@@ -7,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -174,8 +176,12 @@ WinogradLoops::Place WinogradLoops::placeOf(AffineExpr number) const {
 
 std::pair<WinogradScratch, AffineExpr> WinogradScratch::make(KernelBuilder &k, Type element, int64_t places, int64_t slots, int64_t inputStride,
                                                              int64_t productStride, int64_t more) {
-  int64_t line = elementsPerLine;
-  auto spread = [&](int64_t elements) { return (llvm::divideCeilSigned(elements, line) | 1) * line; };
+  int64_t line = elementsPerLine, sets = k.target().tuned(kernel::Tuned::SetBytes) / (line * static_cast<int64_t>(sizeof(float)));
+  auto spread = [&](int64_t elements) {
+    int64_t lines = llvm::divideCeilSigned(elements, line), shared = std::gcd(lines, sets);
+    bool crowds = places * shared > sets * k.target().tuned(kernel::Tuned::SetRows);
+    return crowds ? (lines | 1) * line : elements;
+  };
   int64_t inputPlace = spread(slots * inputStride), productPlace = spread(slots * productStride);
   Value buffer = k.scratch(element, places * (inputPlace + productPlace) + more);
   AffineExpr start = k.index(k.emit(k.scratchStart())), product = start + places * inputPlace;

@@ -56,7 +56,7 @@ private:
 };
 
 /// Where a kernel keeps its scratch: both arrays are [place, slot, channel], slots being tiles. A tile is stored, and its products are loaded, at all places in
-/// turn, so the places lie an odd number of cache lines apart: then they are in different sets of the first-level cache.
+/// turn. Where too many of them would be in one set of the first-level cache, they lie an odd number of cache lines apart.
 struct WinogradScratch {
   mlir::Value buffer;
   mlir::AffineExpr input, product;
