@@ -185,8 +185,7 @@ template <typename V> KILN_INLINE auto is_nan(V a) { return a != hideFromClang(a
 template <typename M, typename N> KILN_INLINE auto either(M a, N b) { return hideFromClang(a) | b; }
 KILN_INLINE bool either(bool a, bool b) { return a || b; }
 
-// Minimum and maximum as ONNX means them: NaN when either operand is. The second one is asked, a clamp's number, which compilers know; on Cortex-M the first,
-// as Clang turns MVE's comparisons around.
+// Minimum and maximum as ONNX means them: NaN when either operand is. The second one is asked, a clamp's number, which compilers know; on Cortex-M the first.
 template <typename M, typename V> KILN_INLINE V prefer(M isBetter, V asked, V other) {
   V best = select(isBetter, asked, other); // the other when unordered
   if constexpr (lane<V>(0.5) != lane<V>(0))

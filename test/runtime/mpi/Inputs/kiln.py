@@ -142,7 +142,7 @@ class Kiln:
         # A rank that was stopped may have a word of its own, when mpirun wakes it to end it.
         self.check(err.count("error: ") - err.count("error: rank 1: ") <= 1, err)
         while left := mpirun.find_processes(self.mark, "kiln"):
-            self.check(time.monotonic() - begin < self.patience, f"processes are left: {left}")
+            self.check(time.monotonic() - begin < self.deadline + SLACK, f"processes are left: {left}")
             time.sleep(0.1)
         return took
 
