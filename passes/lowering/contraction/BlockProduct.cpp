@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/BlockProduct.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "passes/lowering/contraction/BlockNumbers.h"
 #include "passes/lowering/contraction/MatmulTiled.h"
@@ -65,7 +66,7 @@ static PlanNumbers planPacked(BlockQuantizedMatmulOp op, kernel::TargetAttr targ
 static PlanNumbers planInRegisters(GroupOp group, BlockQuantizedMatmulOp op, kernel::TargetAttr target) {
   if (hasPackedWeights(group, op)) {
     TileShape tile = toTile(planPacked(op, target).tile);
-    tile.rows = static_cast<unsigned>(std::clamp<int64_t>(countRows(op).value_or(1), 1, std::max<unsigned>(1, tile.rows / 2)));
+    tile.rows = static_cast<unsigned>(chooseBlockRows(target, countRows(op).value_or(1), tile.vectors, tile.rows));
     PlanNumbers numbers = planProduct(target, tile);
     numbers.streams = 0;
     return numbers;
@@ -381,6 +382,13 @@ LaunchInfo BlockEmitter::runUnpacked() {
   side.unpack = [&](Value panel, AffineExpr column, AffineExpr start, AffineExpr length, AffineExpr lhs, ArrayRef<AffineExpr> offsets) {
     return unpack(makeTile(lhs, offsets, column, {shape.vectors, lanes, shape.columns()}), panel, start, length, part);
   };
+  if (hasPackedWeights(k.group(), op)) {
+    TileShape tile = toTile(planPacked(op, k.target()).tile);
+    int64_t ofEach = chooseBlockRows(k.target(), std::nullopt, tile.vectors, tile.rows), ofOneTile = ofEach;
+    while (chooseBlockRows(k.target(), ofOneTile + 1, tile.vectors, tile.rows) > ofOneTile)
+      ++ofOneTile;
+    side.rowsInPlace = {ofOneTile, ofEach, std::max(ofOneTile, k.target().tuned(kernel::Tuned::PackedRows) - 1)};
+  }
   bool isHalved = part % block != 0 && bits == 4;
   // A part of a block has the low halves of some bytes, then the high ones.
   side.lhsOffset = [&](AffineExpr start) { return isHalved ? start.floorDiv(block) * block + (start % block).floorDiv(2) : start; };

@@ -58,9 +58,8 @@ private:
   unsigned getMiddleUnits() const;
   AffineExpr chooseUnits() const;
   void forBlock(AffineExpr block, BlockBody body) const;
-  void forEvenBlock(AffineExpr block, BlockBody body) const;
   using PanelsBody = function_ref<void(AffineExpr from, AffineExpr to, Panel)>;
-  void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body, PanelsBody together = {}) const;
+  void forPanels(AffineExpr chunk, function_ref<void(AffineExpr column, Panel)> body, PanelsBody together = {}, int64_t atOnce = 1) const;
   void restOfColumns(function_ref<void(AffineExpr, Panel)> body) const;
   void emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count, AffineExpr end) const;
   /// The rows of a block: offsets from the first one in the left buffer, and their places among the contraction's rows.
@@ -165,17 +164,6 @@ AffineExpr ContractionEmitter::countBlocks() const {
   return simplifyDim(rowDims[cut].extent.ceilDiv(c.allHeights ? chooseHeight() : k.constant(blockUnits)));
 }
 
-/// Blocks of the same height and of one row less, as of a static count.
-void ContractionEmitter::forEvenBlock(AffineExpr block, BlockBody body) const {
-  AffineExpr extent = rowDims[cut].extent, blocks = k.index(k.emit(countBlocks())), big = k.index(k.emit(extent.ceilDiv(blocks)));
-  AffineExpr before = k.index(k.minimum(k.emit(block), k.emit(extent - blocks * (big - 1))));
-  AffineExpr start = k.index(k.emit(block * (big - 1) + before)), next = k.index(k.minimum(k.emit(block + 1), k.emit(extent - blocks * (big - 1))));
-  Value count = k.emit(big - 1 + next - before);
-  for (int64_t height = std::min<int64_t>(blockUnits, getConstantDim(extent).value_or(blockUnits)); height > 0; --height)
-    k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, count, k.emitConstant(height)),
-             [&] { body(start, static_cast<unsigned>(height), AffineExpr()); });
-}
-
 void ContractionEmitter::forBlock(AffineExpr block, BlockBody emit) const {
   auto body = [&](AffineExpr start, unsigned count) { emit(start, count, AffineExpr()); };
   AffineExpr extent = rowDims[cut].extent;
@@ -193,7 +181,8 @@ void ContractionEmitter::forBlock(AffineExpr block, BlockBody emit) const {
     return;
   }
   if (c.allHeights)
-    return forEvenBlock(block, emit);
+    return forEvenRows(k, {extent, countBlocks(), std::min<int64_t>(blockUnits, getConstantDim(extent).value_or(blockUnits))}, block,
+                       [&](AffineExpr start, int64_t count) { body(start, static_cast<unsigned>(count)); });
   AffineExpr units = chooseUnits(), start = k.index(k.emit(block * units));
   AffineExpr left = k.index(k.minimum(k.emit(units), k.emit(extent - start))), ones = k.constant(0);
   SmallVector<unsigned> sizes{blockUnits};
@@ -249,7 +238,7 @@ void ContractionEmitter::planChunks() {
     for (const ReductionLoop &loop : c.reduction)
       panel = panel * loop.extent;
     panel = simplifyDim(panel + 1);
-    chunkWidth = (panel + plan.getChunk()).floorDiv(panel) * width;
+    chunkWidth = simplifyDim(chooseChunk(k, c, (panel + plan.getChunk()).floorDiv(panel), rowDims) * width);
   }
   chunks = simplifyDim(c.columns.ceilDiv(chunkWidth));
 }
@@ -279,8 +268,8 @@ void ContractionEmitter::restOfColumns(function_ref<void(AffineExpr, Panel)> bod
     piece(left, 1, left);
 }
 
-/// `together` is given several whole panels at once.
-void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExpr, Panel)> body, PanelsBody together) const {
+/// `together` is given several whole panels at once, and `body` so many where there are as many.
+void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExpr, Panel)> body, PanelsBody together, int64_t atOnce) const {
   unsigned width = c.tile.columns();
   Panel whole{c.tile.vectors, c.tile.lanes, width};
   auto columns = getConstantDim(c.columns);
@@ -292,6 +281,12 @@ void ContractionEmitter::forPanels(AffineExpr chunk, function_ref<void(AffineExp
     if (chunks != k.constant(1))
       end = k.index(k.minimum(k.emit(chunk * chunkWidth + chunkWidth), k.emit(covered)));
     AffineExpr begin = k.index(k.emit(chunk * chunkWidth));
+    if (atOnce > 1) {
+      AffineExpr wide = k.index(k.emit(begin + (end - begin).floorDiv(atOnce * width) * (atOnce * width)));
+      Panel several{static_cast<unsigned>(atOnce) * whole.vectors, whole.lanes, static_cast<unsigned>(atOnce) * width};
+      k.loop(begin, wide, several.valid, "column", [&](AffineExpr column) { body(column, several); });
+      begin = wide;
+    }
     // The last of them has no other one to take turns with.
     constexpr int64_t fewestPanels = 4;
     if (together && chunkColumns >= fewestPanels * width)
@@ -355,7 +350,7 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
   SmallVector<AffineExpr> &offsets = block.offsets;
   ArrayRef<IndexExprs> places = block.places;
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
-  bool isWhole = !storesParts();
+  bool areSeveral = panel.valid > c.tile.columns(), isWhole = !storesParts() || areSeveral;
   // By the number of columns before the piece.
   llvm::MapVector<unsigned, SmallVector<Value>> ofColumns;
   auto store = [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
@@ -389,7 +384,12 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
       offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
     AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
     TileEmitter tile = tiles;
-    tile.toCome = chooseLinesToCome(rhsBase, panel);
+    if (areSeveral) {
+      tile.panelVectors = c.tile.vectors;
+      tile.panelsApart = k.index(k.emit(c.panelStride * c.tile.columns()));
+    } else {
+      tile.toCome = chooseLinesToCome(rhsBase, panel);
+    }
     if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
       tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
     if (paired)
@@ -399,7 +399,7 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
   }
   if (c.rowEpilogue)
     return c.rowEpilogue->addTile(column, pieces);
-  if (!storesParts())
+  if (isWhole)
     return;
   auto compare = [&](arith::CmpIPredicate predicate) -> Value {
     return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(c.columns - column), k.emitConstant(panel.valid));
@@ -480,7 +480,8 @@ void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk,
     paired->copy(c.lhsAt(batch, block.places.front()), block.offsets);
   }
   std::optional<RestOfRows> rest = c.rest ? copyRest(batch, listRows(rows, count, end)) : std::nullopt;
-  forPanels(chunk, [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end, paired, rest); });
+  auto emitPanel = [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end, paired, rest); };
+  forPanels(chunk, emitPanel, {}, countPanelsAtOnce(k, c, count * unitRows));
   if (c.rowEpilogue)
     c.rowEpilogue->finish();
 }

@@ -78,6 +78,18 @@ struct RowDim {
 llvm::SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c);
 /// The contraction's row index for places in merged dimensions.
 IndexExprs expandRows(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<RowDim> rowDims, llvm::ArrayRef<mlir::AffineExpr> rows);
+/// Rows that are cut into blocks of the same height and of one row less, as a static count is.
+struct EvenRows {
+  mlir::AffineExpr extent, blocks;
+  /// Rows of the highest block.
+  int64_t most;
+};
+/// Writes `body` for each height that the block may have.
+void forEvenRows(KernelBuilder &k, const EvenRows &rows, mlir::AffineExpr block, llvm::function_ref<void(mlir::AffineExpr start, int64_t count)> body);
+/// How many panels of a side that the caller has packed a tile of so many rows takes at once, so that few rows have sums enough. Nullopt: any few rows.
+int64_t countPanelsAtOnce(KernelBuilder &k, const Contraction &c, std::optional<int64_t> rows);
+/// The panels of a chunk which has room for `fitting`: few rows, which make one block, round it up to what a tile takes at once.
+mlir::AffineExpr chooseChunk(KernelBuilder &k, const Contraction &c, mlir::AffineExpr fitting, llvm::ArrayRef<RowDim> rowDims);
 LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<mlir::AffineExpr> tasks);
 /// What the epilogue of `result` computes at the index `at` whatever the dims `varying` are; with constants that are only spread, on request: stores of bytes
 /// may change any number, as far as C++ knows, so that these would be loaded again behind each.

@@ -1,12 +1,14 @@
 //===- ContractionRows.cpp - What the loops of a contraction walk ----------===//
 //
-// Dimensions of rows that everything walks evenly are one dimension; what the epilogue computes for each column does not depend on them.
+// Dimensions of rows that everything walks evenly are one dimension; how few rows are cut; what the epilogue computes for each column does not depend on them.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/Tuning.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/ByteTile.h"
+#include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/groups/Places.h"
 
 using namespace mlir;
@@ -102,6 +104,32 @@ SmallVector<Value> findColumnValues(KernelBuilder &k, const Contraction &c) {
   IndexExprs at = c.resultAt(batch, rows, k.placeholder()), varying(batch);
   varying.append(rows);
   return findSharedValues(k, c.result, at, varying, isRowStep(c.instruction));
+}
+
+void forEvenRows(KernelBuilder &k, const EvenRows &rows, AffineExpr block, function_ref<void(AffineExpr start, int64_t count)> body) {
+  AffineExpr extent = rows.extent, blocks = k.index(k.emit(rows.blocks)), big = k.index(k.emit(extent.ceilDiv(blocks)));
+  AffineExpr before = k.index(k.minimum(k.emit(block), k.emit(extent - blocks * (big - 1))));
+  AffineExpr start = k.index(k.emit(block * (big - 1) + before)), next = k.index(k.minimum(k.emit(block + 1), k.emit(extent - blocks * (big - 1))));
+  Value count = k.emit(big - 1 + next - before);
+  for (int64_t height = rows.most; height > 0; --height)
+    k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, count, k.emitConstant(height)), [&] { body(start, height); });
+}
+
+int64_t countPanelsAtOnce(KernelBuilder &k, const Contraction &c, std::optional<int64_t> rows) {
+  int64_t few = k.target().tuned(kernel::Tuned::FewestRows);
+  if (!c.allHeights || c.rowEpilogue || c.tileSums || c.depth || (rows && (*rows < 2 || *rows > few)))
+    return 1;
+  kernel::StepAttr step = c.instruction ? c.instruction : k.target().getPlainStep(computeType(c.element));
+  return isRowStep(step) ? 1 : std::max<int64_t>(1, RegisterBudget(k.target(), step).vectorsOf(few) / c.tile.vectors);
+}
+
+AffineExpr chooseChunk(KernelBuilder &k, const Contraction &c, AffineExpr fitting, ArrayRef<RowDim> rowDims) {
+  int64_t atOnce = countPanelsAtOnce(k, c, std::nullopt);
+  if (atOnce == 1 || rowDims.size() > 1)
+    return fitting;
+  // 1 or 0.
+  AffineExpr areFew = k.constant(1).floorDiv(rowDims.front().extent.floorDiv(k.target().tuned(kernel::Tuned::FewestRows) + 1) + 1);
+  return fitting + areFew * (fitting.ceilDiv(atOnce) * atOnce - fitting);
 }
 
 int64_t countProducts(const Contraction &c) { return c.depth ? c.depth : c.instruction ? c.instruction.getDepth() : 1; }

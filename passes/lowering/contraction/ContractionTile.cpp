@@ -84,13 +84,18 @@ SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t 
   unsigned steps = stepsPerVector(panel), stepLanes = panel.lanes / steps * static_cast<unsigned>(depth());
   Lanes lanes{cast<AffineDimExpr>(lane).getPosition(), stepLanes};
   Values row;
-  for (unsigned v = 0; v < panel.vectors; ++v) {
+  bool asksAhead = rows >= fewestRowsAhead && rows * elementsPerLine >= fewestSumsAhead * panel.lanes;
+  AffineExpr base = right;
+  for (unsigned vector = 0; vector < panel.vectors; ++vector) {
+    unsigned v = panelVectors ? vector % panelVectors : vector;
+    if (panelVectors)
+      right = base + panelsApart * (vector / panelVectors);
     for (unsigned step = 0; step < steps; ++step) {
       AffineExpr at = right + (lane + (v * steps + step) * stepLanes) * laneStride;
       row.push_back(instruction ? k.loadStored(rhs, at, lanes.count) : k.loadBuffer(rhs, element, at, lanes));
     }
-    bool isFirstOfLine = !place || (*place * panel.vectors + v) * panel.lanes % elementsPerLine == 0;
-    for (auto [level, elements] : llvm::enumerate(rows >= fewestRowsAhead && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
+    bool isFirstOfLine = !place || (*place * panel.vectors + vector) * panel.lanes % elementsPerLine == 0;
+    for (auto [level, elements] : llvm::enumerate(asksAhead && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
       memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
     for (auto [level, elements] : llvm::enumerate(isFirstOfLine && v * panel.lanes % elementsPerLine == 0 ? rowsAhead : ArrayRef<AffineExpr>()))
       memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + v * panel.lanes * depth() + elements), false, nearestLocality - level, true);

@@ -68,10 +68,14 @@ struct TileEmitter {
   mlir::AffineExpr laneStride;
   /// How many elements ahead of its use the right side, which is read from one end to the other, is asked for: into the first-level cache, the second, ...
   llvm::ArrayRef<int64_t> ahead = {};
-  /// The fewest rows of a tile that asks: fewer are bound by bandwidth, so there is no latency to hide where the right side is read from one end to the other.
-  size_t fewestRowsAhead = 4;
+  /// The fewest rows of a tile that asks, and the fewest vectors of sums that a line of the right side meets in it: fewer are bound by bandwidth, so there is
+  /// no latency to hide where the right side is read from one end to the other, and requests take the place of loads.
+  size_t fewestRowsAhead = 4, fewestSumsAhead = 7;
   /// The same for a right side whose rows are far apart: the elements from what a tile reads of a row to the same of a later one.
   llvm::ArrayRef<mlir::AffineExpr> rowsAhead = {};
+  /// Vectors of a packed panel, where a tile takes several panels side by side, and how far apart these are. 0: a tile has one.
+  unsigned panelVectors = 0;
+  mlir::AffineExpr panelsApart = {};
   /// Whether a single row may run as several streams. A wide tile has sums enough.
   bool mayStream = true;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.

@@ -62,7 +62,8 @@ private:
   void emitTile(Task batch, IndexExprs rows, AffineExpr row, unsigned count, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles,
                 AffineExpr last = {});
   void emitLastBlock(Task batch, IndexExprs rows, AffineExpr block, AffineExpr slot, AffineExpr depth, const TileEmitter &tiles);
-  void emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot);
+  /// Stores the sums of a block, or of its first `all` rows.
+  void emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot, AffineExpr all = {});
   AffineExpr firstRow(AffineExpr block);
   std::pair<AffineExpr, IndexExprs> findRows(Task batch, IndexExprs rows, AffineExpr first, int64_t count);
   /// The columns of the last panel of so many; 0 when it is whole, nullopt when that is not known.
@@ -77,9 +78,9 @@ private:
   }
   /// Whether the right side is constant, in another form.
   bool hasOwnRows() const { return side || c.padded; }
-  /// Rows of the sums of a block: small tiles go beyond its last one.
-  int64_t slotRows() const { return hasOwnRows() && !bigBlocks ? llvm::alignTo(blockRows, smallTile) : blockRows; }
   static constexpr int64_t smallTile = 4;
+  /// Rows of the sums of a block: small tiles go beyond its last one.
+  int64_t slotRows() const { return hasOwnRows() && !bigBlocks && !isEven() ? llvm::alignTo(blockRows, smallTile) : blockRows; }
   /// Whether rows, or columns, of a right side that is no constant can be multiplied where they lie: elements that vectors take side by side.
   bool areRowsInPlace() const { return !hasOwnRows() && !c.instruction && lanes() > 1 && c.laneStride == k.constant(1); }
   bool areColumnsInPlace() const {
@@ -89,7 +90,16 @@ private:
   int64_t panelsInPlace() const {
     return areRowsInPlace() && !getConstantDim(extent) ? std::max<int64_t>(1, getHalfOfRegisters(k.target()) / c.tile.vectors) : 1;
   }
+  /// The most rows that are multiplied without a panel, where only run time knows how many there are.
+  int64_t mostRowsInPlace() const {
+    if (getConstantDim(extent))
+      return 0;
+    return side && side->rowsInPlace ? std::min(side->rowsInPlace->most, blockRows * blocksPerTask) : blockRows - 1;
+  }
   bool hasSmallBlocks() const { return bigBlocks && *getConstantDim(extent) % blockRows != 0; }
+  /// Whether blocks of rows that only run time knows are cut evenly, each height with a tile of its own.
+  bool isEven() const { return side && side->rowsInPlace && !getConstantDim(extent); }
+  void forHeights(AffineExpr block, function_ref<void(int64_t count)> body) const;
   unsigned lanes() const { return c.tile.lanes; }
   /// Elements as they lie in a buffer.
   static Type storedType(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
@@ -112,6 +122,8 @@ private:
   AffineExpr extent;
   /// Blocks before those that have one row less; nullopt: the last block overlaps the one before it.
   std::optional<int64_t> bigBlocks;
+  /// The same where only run time knows, and the rows of such a block.
+  AffineExpr evenBlocks, evenRows;
   int64_t width, partLength;
   /// Of rows; they share a panel.
   int64_t blocksPerTask;
@@ -150,6 +162,8 @@ PackedEmitter::PackedEmitter(KernelBuilder &k, const Contraction &c, const Unpac
 /// The last block starts so that it ends with the last row; a dimension of less than a block has one that starts at 0. Beside a constant right side, each block
 /// has rows of its own: blocks of the same rows and of one row less follow each other, or the last one has what is left.
 AffineExpr PackedEmitter::firstRow(AffineExpr block) {
+  if (isEven())
+    return k.index(k.emit(block * (evenRows - 1) + k.index(k.minimum(k.emit(block), k.emit(evenBlocks)))));
   if (hasOwnRows() && !bigBlocks)
     return k.index(k.emit(block * blockRows));
   if (bigBlocks)
@@ -158,6 +172,17 @@ AffineExpr PackedEmitter::firstRow(AffineExpr block) {
   if (!getConstantDim(extent))
     start = arith::MaxSIOp::create(k.builder(), k.loc(), start, k.emitConstant(0));
   return k.index(start);
+}
+
+/// Those that blocks have where there are more rows than go without a panel.
+void PackedEmitter::forHeights(AffineExpr block, function_ref<void(int64_t count)> body) const {
+  int64_t lowest = blockRows;
+  for (int64_t rows = mostRowsInPlace() + 1; rows <= blockRows * blockRows; ++rows)
+    lowest = std::min(lowest, rows / llvm::divideCeilSigned(rows, blockRows));
+  Value isBig = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::slt, k.emit(block), k.emit(evenBlocks));
+  Value count = arith::SelectOp::create(k.builder(), k.loc(), isBig, k.emit(evenRows), k.emit(evenRows - 1));
+  for (int64_t height = blockRows; height >= lowest; --height)
+    k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, count, k.emitConstant(height)), [&] { body(height); });
 }
 
 /// Rows of the right side that are contiguous: copied in vectors.
@@ -323,6 +348,8 @@ void PackedEmitter::emitTiles(Task batch, IndexExprs rows, AffineExpr block, uns
   auto compare = [&](arith::CmpIPredicate predicate) -> Value {
     return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(extent), k.emitConstant(blockRows));
   };
+  if (isEven())
+    return forHeights(block, [&](int64_t rowCount) { emitTile(batch, rows, firstRow(block), static_cast<unsigned>(rowCount), slot, start, tiles); });
   if (hasOwnRows())
     return emitLastBlock(batch, rows, block, slot, start, tiles);
   k.branch(compare(arith::CmpIPredicate::sge), [&] { emitTile(batch, rows, firstRow(block), blockRows, slot, start, tiles); });
@@ -333,10 +360,14 @@ void PackedEmitter::emitTiles(Task batch, IndexExprs rows, AffineExpr block, uns
   });
 }
 
-void PackedEmitter::emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot) {
+void PackedEmitter::emitEpilogue(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr slot, AffineExpr all) {
   AffineExpr start = firstRow(block);
   AffineExpr own = k.constant(0), count = k.constant(blockRows);
-  if (hasOwnRows() && !bigBlocks) {
+  if (all) {
+    count = all;
+  } else if (isEven()) {
+    count = k.index(k.minimum(k.emit(evenRows), k.emit(firstRow(block + 1) - start)));
+  } else if (hasOwnRows() && !bigBlocks) {
     count = k.index(k.minimum(k.emit(count), k.emit(extent - start)));
   } else if (!bigBlocks) {
     own = k.index(k.emit(block * blockRows - start));
@@ -348,10 +379,10 @@ void PackedEmitter::emitEpilogue(Task batch, IndexExprs rows, AffineExpr column,
   auto storeRows = [&](AffineExpr valid) {
     k.loop(own, count, 1, "row", [&](AffineExpr row) {
       rows.back() = start + row;
-      IndexExprs all = expandRows(k, c, rowDims, rows);
+      IndexExprs at = expandRows(k, c, rowDims, rows);
       k.vectorLoop(valid, c.instruction ? k.resultLanes() : k.vectorLanes(), "i", [&](AffineExpr i, Lanes across) {
         Value value = k.loadBuffer(sums, c.element, slot + row * width + i, across);
-        k.storeResults(c.result, value, c.resultAt(batch, all, column + i), across);
+        k.storeResults(c.result, value, c.resultAt(batch, at, column + i), across);
       });
     });
   };
@@ -407,16 +438,22 @@ void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr c
 
 /// The first block of rows, whose tile makes the panel for the others.
 void PackedEmitter::emitUnpacking(Task batch, IndexExprs rows, AffineExpr column, AffineExpr block, AffineExpr start, AffineExpr length) {
-  IndexExprs at(rows), offsets;
+  IndexExprs at(rows);
   at.back() = firstRow(block);
   // The first block of a task may be the last one of all.
-  auto exists = [&](int64_t r) { return bigBlocks || r == 0 ? k.constant(r) : k.index(k.minimum(k.emitConstant(r), k.emit(extent - at.back() - 1))); };
-  for (int64_t r = 0; r < blockRows; ++r)
-    offsets.push_back(rowDims.back().lhsStride * exists(r));
+  auto exists = [&](int64_t r) {
+    return bigBlocks || isEven() || r == 0 ? k.constant(r) : k.index(k.minimum(k.emitConstant(r), k.emit(extent - at.back() - 1)));
+  };
   AffineExpr slot = k.constant(0);
-  auto found = side->unpack(panel, column, start, length, k.index(k.emit(c.lhsAt(batch, expandRows(k, c, rowDims, at)))), offsets);
-  for (auto [i, sum] : llvm::enumerate(found))
-    addSum(slot, static_cast<int64_t>(i) / c.tile.vectors, static_cast<int64_t>(i) % c.tile.vectors * lanes(), sum);
+  auto unpack = [&](int64_t count) {
+    IndexExprs offsets;
+    for (int64_t r = 0; r < count; ++r)
+      offsets.push_back(rowDims.back().lhsStride * exists(r));
+    auto found = side->unpack(panel, column, start, length, k.index(k.emit(c.lhsAt(batch, expandRows(k, c, rowDims, at)))), offsets);
+    for (auto [i, sum] : llvm::enumerate(found))
+      addSum(slot, static_cast<int64_t>(i) / c.tile.vectors, static_cast<int64_t>(i) % c.tile.vectors * lanes(), sum);
+  };
+  isEven() ? forHeights(block, unpack) : unpack(blockRows);
   if (onePart)
     emitEpilogue(batch, rows, column, block, slot);
 }
@@ -436,17 +473,22 @@ void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, Aff
   int64_t slotSize = slotRows() * width, slots = onePart ? 1 : blocksPerTask;
   left = k.index(k.emit(c.columns - column));
   panel = k.array("panel", c.instruction ? storedType(c.rhs) : c.element, partLength * width);
-  sums = k.array("sums", c.element, std::max(slots, panelsInPlace()) * slotSize);
+  sums = k.array("sums", c.element, std::max({slots * slotSize, panelsInPlace() * slotSize, mostRowsInPlace() * width}));
   // Without a known first block, C++ compilers do not keep the sums of all blocks in registers from part to part, as they try with a few.
-  AffineExpr unknown = side && getConstantDim(c.columns) ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
+  AffineExpr unknown = side ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
   AffineExpr first = k.index(k.emit(chunk * blocksPerTask + unknown));
   AffineExpr last = k.index(k.minimum(k.emit(first + blocksPerTask), k.emit(extent.ceilDiv(blockRows))));
+  if (isEven()) {
+    AffineExpr blocks = k.index(k.emit(extent.ceilDiv(blockRows)));
+    evenRows = k.index(k.emit(extent.ceilDiv(blocks)));
+    evenBlocks = k.index(k.emit(extent - blocks * (evenRows - 1)));
+  }
   if (getConstantDim(extent) || !(hasOwnRows() || areRowsInPlace() || areColumnsInPlace()))
     return emitParts(batch, rows, column, first, last);
   auto compare = [&](arith::CmpIPredicate predicate, AffineExpr number, int64_t bound) -> Value {
     return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(number), k.emitConstant(bound));
   };
-  Value areFew = compare(arith::CmpIPredicate::slt, extent, blockRows), areMany = compare(arith::CmpIPredicate::sge, extent, blockRows);
+  Value areFew = compare(arith::CmpIPredicate::sle, extent, mostRowsInPlace()), areMany = compare(arith::CmpIPredicate::sgt, extent, mostRowsInPlace());
   // Vectors would reach beyond the last row.
   if (areRowsInPlace()) {
     areFew = arith::AndIOp::create(k.builder(), k.loc(), areFew, compare(arith::CmpIPredicate::sge, left, width));
@@ -496,6 +538,13 @@ void PackedEmitter::emitInPlace(Task batch, IndexExprs rows, AffineExpr column) 
     else
       tiles.emit(lhs, offsets, c.rhsAt(batch) + column * c.panelStride, panel, put);
   };
+  if (side && side->rowsInPlace) {
+    UnpackedSide::RowsInPlace few = *side->rowsInPlace;
+    Value isOne = arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::sle, k.emit(extent), k.emitConstant(few.ofOneTile));
+    AffineExpr blocks = k.index(arith::SelectOp::create(k.builder(), k.loc(), isOne, k.emitConstant(1), k.emit(extent.ceilDiv(few.ofEach))));
+    k.loop(zero, blocks, 1, "block", [&](AffineExpr block) { forEvenRows(k, {extent, blocks, few.ofOneTile}, block, emitRows); });
+    return emitEpilogue(batch, rows, column, zero, zero, extent);
+  }
   k.loop(zero, fours, 4, "row", [&](AffineExpr row) { emitRows(row, 4); });
   k.loop(fours, extent, 1, "row", [&](AffineExpr row) { emitRows(row, 1); });
   emitEpilogue(batch, rows, column, zero, zero);

@@ -18,9 +18,15 @@ struct UnpackedSide {
   /// Where a part begins in a row of the left side, and how its elements lie there and in the panel.
   std::function<mlir::AffineExpr(mlir::AffineExpr start)> lhsOffset;
   std::function<llvm::SmallVector<ReductionLoop>(mlir::AffineExpr length)> reduction;
-  /// The sums of rows that begin at `lhs` and the offsets from there, without a panel: for fewer rows than a tile has, where only run time knows.
+  /// The sums of rows that begin at `lhs` and the offsets from there, without a panel: for few rows, where only run time knows how many.
   std::function<llvm::SmallVector<mlir::Value>(mlir::AffineExpr lhs, llvm::ArrayRef<mlir::AffineExpr> offsets, mlir::AffineExpr column, Panel panel)>
       sumInPlace;
+  /// Which rows go without a panel: up to `ofOneTile` of them are a tile, up to `most` are cut evenly into tiles of at most `ofEach`.
+  struct RowsInPlace {
+    int64_t ofOneTile, ofEach, most;
+  };
+  /// More rows are cut evenly into blocks then. Null: rows that are fewer than those of a block go without a panel, by fours and ones.
+  std::optional<RowsInPlace> rowsInPlace = std::nullopt;
 };
 
 /// Writes a contraction whose right side is computed, or constant in another form: each task packs its columns before it multiplies.

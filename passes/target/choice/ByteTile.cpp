@@ -46,6 +46,17 @@ static TileShape tileOfMany(kernel::TargetAttr target, int64_t columns, int64_t 
   return chooseTile(target, Float32Type::get(target.getContext()), manyRows, columns, rowStride);
 }
 
+int64_t chooseBlockRows(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t vectors, int64_t most) {
+  RegisterBudget budget(target, target.getPlainStep(Float32Type::get(target.getContext())));
+  int64_t few = std::max<int64_t>(1, budget.rowsOf(vectors) / 2 - 1);
+  if (!rows)
+    return few;
+  // A tile has all rows, so numbers are made once; the registers of two of its rows hold what they are made of.
+  if (*rows > few && *rows <= std::min(most, budget.rowsOf(vectors) - 2))
+    return *rows;
+  return std::clamp<int64_t>(*rows, 1, few);
+}
+
 PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, int64_t rowStride, bool ofBytes,
                              int64_t bits) {
   // One row reads long pieces of its weights; others use each unpacked vector as often as there are registers for two sets of sums.

@@ -17,6 +17,10 @@ kernel::StepAttr findSignedByteStep(kernel::TargetAttr target);
 /// those of the tile. A left side of bytes is multiplied by a step for weights of so many bits.
 PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t columns, int64_t rowStride, bool ofBytes, int64_t bits);
 
+/// Rows of a tile of so many vectors that makes numbers of f32 in registers: as many as leave room for sums of a block; all of them, at most `most`, where they
+/// are a few more (nullopt: known at run time only).
+int64_t chooseBlockRows(kernel::TargetAttr target, std::optional<int64_t> rows, int64_t vectors, int64_t most);
+
 /// Whether so many rows (nullopt: known at run time only) are worth a panel of f32 numbers: more than the tile of that plan has, which would make numbers in
 /// registers for each block of rows again.
 bool paysToUnpack(kernel::TargetAttr target, std::optional<int64_t> rows, const PlanNumbers &inRegisters);
