@@ -75,6 +75,7 @@ private:
   IndexExprs findRow(ArrayRef<AffineExpr> rows, AffineExpr row) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
   std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
+  void readPanel(TileEmitter &tile, AffineExpr rhsBase, Panel panel) const;
   void emitTileSteps(ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr block) const;
   void emitRowsOfTiles(TileSteps &steps, ArrayRef<AffineExpr> batch, AffineExpr chunk, ArrayRef<AffineExpr> rows, AffineExpr start, AffineExpr first,
                        AffineExpr second) const;
@@ -323,6 +324,19 @@ std::optional<LinesToCome> ContractionEmitter::chooseLinesToCome(AffineExpr rhsB
   return LinesToCome{k.index(arith::SelectOp::create(k.builder(), k.loc(), asks, k.emit(next), k.emit(rhsBase))), rhsBase, steps};
 }
 
+/// What a tile reads: a part of a packed panel, a whole one, or several.
+void ContractionEmitter::readPanel(TileEmitter &tile, AffineExpr rhsBase, Panel panel) const {
+  unsigned width = c.tile.columns(), columns = panel.vectors * panel.lanes;
+  if (columns > width) {
+    tile.panelVectors = c.tile.vectors;
+    tile.panelsApart = k.index(k.emit(c.panelStride * width));
+    return;
+  }
+  tile.toCome = chooseLinesToCome(rhsBase, panel);
+  if (c.padded && !c.evenPanels && columns < width)
+    tile.reduction = narrowPanel(c.reduction, width, columns);
+}
+
 ContractionEmitter::BlockRows ContractionEmitter::listRows(ArrayRef<AffineExpr> rows, unsigned count, AffineExpr end) const {
   // At least two units exist.
   auto unitOf = [&](int64_t unit) {
@@ -350,7 +364,7 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
   SmallVector<AffineExpr> &offsets = block.offsets;
   ArrayRef<IndexExprs> places = block.places;
   SmallVector<SmallVector<RowPiece>> pieces(places.size());
-  bool areSeveral = panel.valid > c.tile.columns(), isWhole = !storesParts() || areSeveral;
+  bool isWhole = !storesParts() || panel.valid > c.tile.columns();
   // By the number of columns before the piece.
   llvm::MapVector<unsigned, SmallVector<Value>> ofColumns;
   auto store = [&](unsigned row, unsigned offset, Value value, unsigned lanes) {
@@ -384,14 +398,7 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
       offsets[row] = row == 0 ? k.constant(0) : k.index(k.emit(c.gatheredRow(places[row]) - lhsBase));
     AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
     TileEmitter tile = tiles;
-    if (areSeveral) {
-      tile.panelVectors = c.tile.vectors;
-      tile.panelsApart = k.index(k.emit(c.panelStride * c.tile.columns()));
-    } else {
-      tile.toCome = chooseLinesToCome(rhsBase, panel);
-    }
-    if (unsigned columns = panel.vectors * panel.lanes; c.padded && !c.evenPanels && columns < c.tile.columns())
-      tile.reduction = narrowPanel(c.reduction, c.tile.columns(), columns);
+    readPanel(tile, rhsBase, panel);
     if (paired)
       paired->readFrom(tile, lhsBase, offsets);
     tile.rest = rest;
@@ -583,18 +590,8 @@ LaunchInfo ContractionEmitter::run() {
   return contractionInfo(k, c, extents);
 }
 
-/// Says the tile where the algorithm is told, rows and columns, and the step of several rows: `gemm_tiled 14x32`, `gemm_tile_steps 32x32 tile_u8s8`.
-static void nameTile(KernelBuilder &k, TileShape tile, kernel::StepAttr step) {
-  auto kernel = k.builder().getBlock()->getParent()->getParentOfType<func::FuncOp>();
-  auto algorithm = kernel ? kernel->getAttrOfType<StringAttr>(kernel::algorithmAttrName) : StringAttr();
-  std::string ofRows = step && step.getRows() > 1 ? " " + step.getFunction().str() : "";
-  if (algorithm)
-    kernel->setAttr(kernel::algorithmAttrName,
-                    k.builder().getStringAttr(algorithm.str() + " " + Twine(tile.rows) + "x" + Twine(tile.columns()) + ofRows));
-}
-
 LaunchInfo lowerContraction(KernelBuilder &k, const Contraction &contraction) {
-  nameTile(k, contraction.tile, contraction.instruction);
+  nameTile(k, contraction);
   return ContractionEmitter(k, contraction).run();
 }
 

@@ -97,6 +97,8 @@ llvm::SmallVector<mlir::Value> findSharedValues(KernelBuilder &k, mlir::Value re
                                                 bool withConstants);
 /// What the epilogue of a product of integers computes for each column, whatever the row: the part of a zero point that only run time knows, say.
 llvm::SmallVector<mlir::Value> findColumnValues(KernelBuilder &k, const Contraction &c);
+/// Says the tile where the algorithm is told, rows and columns, and the step of several rows: `gemm_tiled 14x32`, `gemm_tile_steps 32x32 tile_u8s8`.
+void nameTile(KernelBuilder &k, const Contraction &c);
 /// Products that a step adds to each sum.
 int64_t countProducts(const Contraction &c);
 

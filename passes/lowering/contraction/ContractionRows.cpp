@@ -132,6 +132,15 @@ AffineExpr chooseChunk(KernelBuilder &k, const Contraction &c, AffineExpr fittin
   return fitting + areFew * (fitting.ceilDiv(atOnce) * atOnce - fitting);
 }
 
+void nameTile(KernelBuilder &k, const Contraction &c) {
+  auto kernel = k.builder().getBlock()->getParent()->getParentOfType<func::FuncOp>();
+  auto algorithm = kernel ? kernel->getAttrOfType<StringAttr>(kernel::algorithmAttrName) : StringAttr();
+  std::string ofRows = c.instruction && c.instruction.getRows() > 1 ? " " + c.instruction.getFunction().str() : "";
+  if (algorithm)
+    kernel->setAttr(kernel::algorithmAttrName,
+                    k.builder().getStringAttr(algorithm.str() + " " + Twine(c.tile.rows) + "x" + Twine(c.tile.columns()) + ofRows));
+}
+
 int64_t countProducts(const Contraction &c) { return c.depth ? c.depth : c.instruction ? c.instruction.getDepth() : 1; }
 
 LaunchInfo contractionInfo(KernelBuilder &k, const Contraction &c, ArrayRef<AffineExpr> tasks) {

@@ -17,8 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/PackedContraction.h"
-#include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/contraction/DotContraction.h"
+#include "passes/lowering/contraction/ElementPacking.h"
 #include "passes/lowering/contraction/PanelPacking.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/target/choice/CostModel.h"
@@ -48,9 +48,6 @@ private:
   TileEmitter makeTiles(AffineExpr steps, AffineExpr stride) const;
   void pack(AffineExpr from, AffineExpr length);
   void widen(AffineExpr from, AffineExpr length);
-  void packLanes(AffineExpr from, AffineExpr to, AffineExpr length);
-  void packSquares(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
-  void packElements(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length);
   void emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last);
   void emitInPlace(Task batch, IndexExprs rows, AffineExpr column);
   void emitRowsInPlace(Task batch, IndexExprs rows, AffineExpr column);
@@ -185,15 +182,6 @@ void PackedEmitter::forHeights(AffineExpr block, function_ref<void(int64_t count
     k.branch(arith::CmpIOp::create(k.builder(), k.loc(), arith::CmpIPredicate::eq, count, k.emitConstant(height)), [&] { body(height); });
 }
 
-/// Rows of the right side that are contiguous: copied in vectors.
-void PackedEmitter::packLanes(AffineExpr from, AffineExpr to, AffineExpr length) {
-  forLanes([&](AffineExpr lane, Lanes across) {
-    k.loop(k.constant(0), length, 1, "k", [&](AffineExpr i) {
-      k.storeBuffer(panel, c.element, to + i * width + lane, k.loadBuffer(c.rhs, c.element, from + i * rhsStride + lane, across), across);
-    });
-  });
-}
-
 /// A constant panel, row by row. What the next part reads, which lies behind this one, is asked for meanwhile.
 void PackedEmitter::widen(AffineExpr from, AffineExpr length) {
   k.loop(k.constant(0), length, 1, "k", [&](AffineExpr i) {
@@ -206,75 +194,12 @@ void PackedEmitter::widen(AffineExpr from, AffineExpr length) {
   });
 }
 
-/// Columns of the right side that are contiguous: transposed in registers, then the rest by elements. The last column stands in for those that
-/// do not exist; nobody reads their products.
-void PackedEmitter::packSquares(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length) {
-  int64_t side = lanes();
-  AffineExpr whole = simplifyDim(length.floorDiv(side) * side);
-  if (!getConstantDim(whole))
-    whole = k.index(k.emit(whole));
-  auto source = [&](AffineExpr column) {
-    if (!getConstantDim(valid))
-      column = k.index(k.minimum(k.emit(column), k.emit(valid - 1)));
-    return from + column * c.laneStride;
-  };
-  forLanes([&](AffineExpr lane, Lanes across) {
-    IndexExprs columns;
-    for (int64_t column = 0; column < side; ++column)
-      columns.push_back(source(k.constant(column)));
-    k.loop(k.constant(0), whole, side, "k", [&](AffineExpr i) {
-      SmallVector<Value> rows;
-      for (AffineExpr column : columns)
-        rows.push_back(k.loadBuffer(c.rhs, c.element, column + i + lane, across));
-      for (auto [depth, row] : llvm::enumerate(transposeLanes(k, rows)))
-        k.storeBuffer(panel, c.element, to + (i + static_cast<int64_t>(depth)) * width + lane, row, across);
-    });
-  });
-  if (whole == length)
-    return;
-  k.loop(whole, length, 1, "k", [&](AffineExpr i) {
-    k.loop(k.constant(0), k.constant(side), 1, "column", [&](AffineExpr column) {
-      k.storeBuffer(panel, c.element, to + i * width + column, k.loadBuffer(c.rhs, c.element, source(column) + i));
-    });
-  });
-}
-
-/// Any strides, and the tail: element by element, zeros where there is no column.
-void PackedEmitter::packElements(AffineExpr from, AffineExpr to, AffineExpr valid, AffineExpr length) {
-  forLanes([&](AffineExpr lane, Lanes across) {
-    k.loop(k.constant(0), length, 1, "k", [&](AffineExpr i) {
-      k.storeBuffer(panel, c.element, to + i * width + lane, k.number(c.element, 0, across.count), across);
-      k.loop(k.constant(0), valid, 1, "column", [&](AffineExpr column) {
-        Value value = k.loadBuffer(c.rhs, c.element, from + column * c.laneStride + i * rhsStride);
-        k.storeBuffer(panel, c.element, to + i * width + column, value);
-      });
-    });
-  });
-}
-
 void PackedEmitter::pack(AffineExpr from, AffineExpr length) {
   if (c.instruction)
     return packQuads(k, {c.rhs, from, rhsStride, c.laneStride, length, !rest, left, tailOf(width) == 0}, panel, c.tile);
-  AffineExpr one = k.constant(1), side = k.constant(lanes());
   if (c.padded)
     return widen(from, length);
-  bool squares = rhsStride == one && lanes() > 1, copies = c.laneStride == one && lanes() > 1, hasTail = tailOf(lanes()) != 0;
-  k.loop(k.constant(0), k.constant(width), lanes(), "lane", [&](AffineExpr v) {
-    AffineExpr source = k.index(k.emit(from + v * c.laneStride)), rest = k.index(k.emit(left - v)), valid = side;
-    auto compare = [&](arith::CmpIPredicate predicate, AffineExpr bound) -> Value {
-      return arith::CmpIOp::create(k.builder(), k.loc(), predicate, k.emit(rest), k.emit(bound));
-    };
-    if (hasTail || tailOf(width) != 0)
-      valid = k.index(k.minimum(k.emit(side), k.emit(rest)));
-    if (!copies)
-      return k.branch(compare(arith::CmpIPredicate::sgt, k.constant(0)),
-                      [&] { squares ? packSquares(source, v, valid, length) : packElements(source, v, valid, length); });
-    k.branch(compare(arith::CmpIPredicate::sge, side), [&] { packLanes(source, v, length); });
-    if (hasTail)
-      k.branch(compare(arith::CmpIPredicate::slt, side), [&] {
-        k.branch(compare(arith::CmpIPredicate::sgt, k.constant(0)), [&] { packElements(source, v, valid, length); });
-      });
-  });
+  packElements(k, {c.rhs, c.element, from, rhsStride, c.laneStride, length, left, tailOf(lanes()) == 0, tailOf(width) == 0}, panel, c.tile);
 }
 
 /// The last elements of rows of the left side, beside zeros.
