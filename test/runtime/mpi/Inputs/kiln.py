@@ -45,8 +45,8 @@ class Kiln:
         return self.finish(self.start(*command, **options), status)
 
     def end_struck(self, process, begin):
-        """What mpirun says until it ends, of which a rank was struck, and when that was. One mpirun of Open MPI in two hundred waits for ever for a lock of its own: that
-        is its fault if no rank has been there for a while, and the end is then that of the last rank."""
+        """What mpirun says until it ends, of which a rank was struck, and when that was. One mpirun of Open MPI in two hundred waits for ever in its own end, for a
+        lock of PMIx: that is its fault if no rank has been there for a while, and the end is then that of the last rank."""
         gone = None
         while True:
             try:
