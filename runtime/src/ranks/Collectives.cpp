@@ -210,8 +210,9 @@ kiln_status prepareAllToAll(Collectives &c, const Merged &calls) {
 
 kiln_status checkPair(const Collectives &c, const kiln_exchange &e) {
   int32_t self = c.communicator.rank, size = c.communicator.size;
-  if (e.to < -1 || e.to >= size || e.from < -1 || e.from >= size || (e.to == self) != (e.from == self) || (e.to >= 0 && (e.count < 0 || e.count > mostInCall)) ||
-      (e.from >= 0 && (e.taken_bytes < 0 || e.taken_bytes > mostInCall)) || (e.to == self && e.count != e.taken_bytes))
+  if (e.to < -1 || e.to >= size || e.from < -1 || e.from >= size || (e.to == self) != (e.from == self) || (e.to == self && e.count != e.taken_bytes))
+    return KILN_STATUS_INVALID_ARGUMENT;
+  if ((e.to >= 0 && (e.count < 0 || e.count > mostInCall)) || (e.from >= 0 && (e.taken_bytes < 0 || e.taken_bytes > mostInCall)))
     return KILN_STATUS_INVALID_ARGUMENT;
   if ((e.to >= 0 && e.count && !e.given) || (e.from >= 0 && e.taken_bytes && !e.taken))
     return KILN_STATUS_NULL_POINTER;
