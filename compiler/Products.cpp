@@ -101,7 +101,7 @@ OutputFile makeSharedLibrary(const Compilation &compilation, const CompileOption
     return library;
   }
   std::shared_ptr<llvm::MemoryBuffer> bytes = std::move(*linked);
-  // In pieces that go through the stream's buffer.
+  // In pieces that go through the stream's buffer, which the whole would bypass.
   library.stream = [bytes](llvm::raw_ostream &out) {
     constexpr size_t piece = 1 << 20;
     for (StringRef rest = bytes->getBuffer(); !rest.empty(); rest = rest.drop_front(std::min(piece, rest.size())))

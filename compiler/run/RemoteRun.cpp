@@ -108,11 +108,13 @@ Error Execution::decodePicture(AnswerReader &reader) {
   image.max_width = maxWidth;
   image.format = int32_t(format);
   image.channels = int32_t(channels);
-  int64_t height = 0, width = 0, own = 0;
+  // The decoder refuses a picture beyond the model's limits or its own before it writes any pixel, so that one needs no room.
+  int64_t height = 0, width = 0, own = 0, mostPixels = images.max_pixels;
+  images.max_pixels = INT64_MAX;
   kiln_status status = kiln_images_size(&images, image.bytes, image.size, &height, &width, &own);
-  // The model's limits may be far above what this machine has room for. A picture beyond them is refused before any pixel is written.
+  images.max_pixels = mostPixels;
   std::string pixels;
-  if (status == KILN_STATUS_OK && height <= maxHeight && width <= maxWidth) {
+  if (status == KILN_STATUS_OK && height <= maxHeight && width <= maxWidth && width <= mostPixels / std::max<int64_t>(height, 1)) {
     pixels.resize(size_t(height * width * channels));
     image.max_height = height;
     image.max_width = width;

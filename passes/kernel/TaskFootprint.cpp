@@ -168,7 +168,8 @@ Values FootprintRun::evaluate(Operation *op) const {
       .Case([](arith::ConstantOp constant) {
         auto number = dyn_cast<IntegerAttr>(constant.getValue());
         int64_t value = !number ? 0 : number.getType().isInteger(1) ? int64_t(number.getValue().getZExtValue()) : number.getInt();
-        return number ? Values{value, value} : Values{};
+        bool isIndex = number && value > -far && value < far;
+        return isIndex ? Values{value, value} : Values{};
       })
       .Case([&](arith::AddIOp) { return makeValues(at(0).low + at(1).low, at(0).high + at(1).high); })
       .Case([&](arith::SubIOp) { return makeValues(at(0).low - at(1).high, at(0).high - at(1).low); })
@@ -242,7 +243,11 @@ void FootprintRun::runIf(scf::IfOp branch) {
 void FootprintRun::run(Operation *op) {
   auto elements = [](Type type) { return cast<VectorType>(type).getNumElements(); };
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](scf::ForOp loop) { runFor(loop); })
+      .Case([&](scf::ForOp loop) {
+        // Buffers that it carries are others inside of it.
+        touchWhole(loop);
+        runFor(loop);
+      })
       .Case([&](scf::IfOp branch) { runIf(branch); })
       .Case([&](memref::LoadOp load) { touch(load.getMemRef(), load.getIndices().empty() ? Values{0, 0} : get(load.getIndices()[0]), 1, false); })
       .Case([&](memref::StoreOp store) { touch(store.getMemRef(), store.getIndices().empty() ? Values{0, 0} : get(store.getIndices()[0]), 1, true); })

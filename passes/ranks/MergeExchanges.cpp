@@ -68,12 +68,14 @@ struct BlockExchanges {
   SmallVector<Operation *> exchanges;
   /// What the operands of each need.
   std::vector<Needs> needs;
+  /// How many operations before each have exchanges inside of them.
+  std::vector<unsigned> loopsBefore;
 };
 
 /// What is decided for the blocks of all ranks that are the same.
 class BlockMerges {
 public:
-  BlockMerges(ArrayRef<BlockExchanges> ranks, const RankMachine &machine) : ranks(ranks), all(ranks.front().exchanges), machine(machine) {}
+  BlockMerges(ArrayRef<BlockExchanges> ranks, const RankMachine &machine);
   void choose();
 
   std::vector<ExchangeMerges::Merge> merges;
@@ -82,18 +84,18 @@ public:
   llvm::MapVector<StringRef, SmallVector<Operation *>> refused;
 
 private:
-  bool needs(size_t later, size_t earlier) const {
-    return llvm::any_of(ranks, [&](const BlockExchanges &rank) { return rank.needs[later].has(static_cast<int64_t>(earlier)); });
-  }
+  bool needs(size_t later, size_t earlier) const { return needsOfAny[later].has(static_cast<int64_t>(earlier)); }
   StringRef findObstacle(ArrayRef<size_t> members, size_t next) const;
   bool pays(ArrayRef<size_t> members, size_t next) const;
   double secondsOf(ArrayRef<size_t> members) const;
   double workFor(size_t first, size_t next, double enough) const;
   double workBeside(size_t first, size_t next, double enough) const;
 
-  ArrayRef<BlockExchanges> ranks;
   ArrayRef<Operation *> all;
+  ArrayRef<unsigned> loopsBefore;
   const RankMachine &machine;
+  /// What each needs on some rank, itself or by an exchange that needs it on another one: the order is one for all.
+  std::vector<Needs> needsOfAny;
 };
 
 } // namespace
@@ -109,21 +111,42 @@ template <typename Visit> static void eachOperand(Operation *op, Visit visit) {
   });
 }
 
+/// Whether the operation has exchanges inside of it.
+static bool hasExchanges(Operation &op) {
+  return op.walk([&](Operation *inner) { return inner != &op && isCollective(inner) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+}
+
 BlockExchanges::BlockExchanges(Block &block) {
   DenseMap<Value, Needs> known;
+  unsigned loops = 0;
   for (Operation &op : block) {
     Needs own;
     eachOperand(&op, [&](Value operand) {
       if (auto found = known.find(operand); found != known.end())
         own.join(found->second);
     });
+    loops += hasExchanges(op) ? 1 : 0;
     if (isCollective(&op)) {
       needs.push_back(own);
+      loopsBefore.push_back(loops);
       own.add(static_cast<int64_t>(exchanges.size()));
       exchanges.push_back(&op);
     }
     for (Value result : op.getResults())
       known[result] = own;
+  }
+}
+
+BlockMerges::BlockMerges(ArrayRef<BlockExchanges> ranks, const RankMachine &machine)
+    : all(ranks.front().exchanges), loopsBefore(ranks.front().loopsBefore), machine(machine) {
+  for (size_t later = 0; later < all.size(); ++later) {
+    Needs own;
+    for (const BlockExchanges &rank : ranks)
+      own.join(rank.needs[later]);
+    for (size_t back = 1; back <= std::min(later, mostAhead); ++back)
+      if (own.has(static_cast<int64_t>(later - back)))
+        own.join(needsOfAny[later - back]);
+    needsOfAny.push_back(own);
   }
 }
 
@@ -228,6 +251,8 @@ StringRef BlockMerges::findObstacle(ArrayRef<size_t> members, size_t next) const
   Operation *first = all[members.front()], *other = all[next];
   if (llvm::any_of(members, [&](size_t member) { return needs(next, member); }))
     return "the second one needs the result of the first one";
+  if (loopsBefore[members.front()] != loopsBefore[next])
+    return "a loop with exchanges is between them";
   if (getCollectiveKind(first) != getCollectiveKind(other))
     return "they are of different kinds";
   if (getCollectiveRanks(first) != getCollectiveRanks(other))

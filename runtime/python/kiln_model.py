@@ -144,11 +144,12 @@ class Model:
 
     def _map_weights(self, path):
         file = path.parent / self._info.weights_file.decode()
+        if not file.is_file():
+            raise KilnError(f"{file} is no file")
+        if (size := file.stat().st_size) != self._info.weights_size:
+            raise KilnError(f"{file} has {size} bytes, expected {self._info.weights_size}")
         with open(file, "rb") as opened:
-            weights = numpy.frombuffer(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ), numpy.uint8)
-        if weights.size != self._info.weights_size:
-            raise KilnError(f"{file} has {weights.size} bytes, expected {self._info.weights_size}")
-        return weights
+            return numpy.frombuffer(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ), numpy.uint8)
 
     def _read_inputs(self, given):
         unknown = set(given) - {tensor.name for tensor in self.inputs}

@@ -52,13 +52,13 @@ static cl::list<std::string> specialize("specialize",
     cl::desc("Also compile versions for these sizes of a dynamic dimension; a run uses the version that fits, or the general one"),
     cl::value_desc("NAME=SIZE,..."), cl::sub(codeCommands));
 static cl::opt<std::string> ranks("ranks", cl::desc("Cut the model into parts for this many processes, which run it together (docs/Ranks.md)"),
-                                  cl::value_desc("N"), cl::sub(codeCommands));
+                                  cl::value_desc("N"), cl::sub(compilingCommands));
 static cl::opt<std::string> grid("grid", cl::desc("The same for processes in a grid: one axis cuts tensors, the other what is left of them"),
-                                 cl::value_desc("NxM"), cl::sub(codeCommands));
+                                 cl::value_desc("NxM"), cl::sub(compilingCommands));
 static cl::list<std::string> shard("shard",
     cl::desc("How --ranks cuts an input, an output or the result of a node (* in its name stands for any text): the dimension for each axis of the grid, - for "
              "none; auto (default) decides by cost; FILE has such lines"),
-    cl::value_desc("auto|FILE|NAME=DIM,..."), cl::sub(codeCommands));
+    cl::value_desc("auto|FILE|NAME=DIM,..."), cl::sub(compilingCommands));
 static cl::list<std::string> shape("shape", cl::desc("Make the shape of an input static; ? leaves a dimension dynamic"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
 static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));

@@ -32,9 +32,9 @@ static Error fail(StringRef path, const Twine &reason) { return makeError("canno
 
 static Error writeStaged(const StagedFile &staged, StringRef path, const OutputFile &source) {
   raw_fd_ostream os(staged.getDescriptor(), /*shouldClose=*/false);
-  // Systems hold what is written at once in pages as large, which programs then map as such.
-  constexpr size_t hugePages = 8 << 20;
-  os.SetBufferSize(hugePages);
+  // Linux holds what is written in one call in pages as large as fit into it, and maps files by such pages.
+  constexpr size_t bytesAtOnce = 8 << 20;
+  os.SetBufferSize(bytesAtOnce);
   source.write(os);
   os.flush();
   if (!os.has_error())

@@ -64,8 +64,11 @@ static int64_t readGroups(Node &node) {
 /// Groups have as many channels each, which a run asks where it alone knows their number.
 static void requireWhole(Node &node, AffineExpr channels, int64_t groups, const Twine &what) {
   AffineExpr left = nn::simplifyDim(channels % groups);
-  if (!nn::getConstantDim(left))
+  auto known = nn::getConstantDim(left);
+  if (!known)
     node.requireNotNegative(-left, what);
+  else if (*known)
+    (void)node.error(what);
 }
 
 Value buildConvolution(Node &node, Value x, Value weight, std::optional<ZeroPoints> zeros) {

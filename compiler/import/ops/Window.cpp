@@ -16,7 +16,8 @@ static SmallVector<int64_t> readSizes(Node &node, StringRef name, size_t count, 
     (void)node.error("attribute '" + name + "' has " + Twine(values.size()) + " entries, expected " + Twine(count));
   for (int64_t value : values)
     if (value < least || value > sizeLimit)
-      (void)node.error("attribute '" + name + "' has the entry " + Twine(value) + ", expected at least " + Twine(least));
+      (void)node.error("attribute '" + name + "' has the entry " + Twine(value) + ", expected at " +
+                       (value < least ? "least " + Twine(least) : "most " + Twine(sizeLimit)));
   return node.failed() ? SmallVector<int64_t>(count, std::max<int64_t>(fallback, least)) : values;
 }
 

@@ -122,7 +122,7 @@ KILN_STATIC_ASSERT(sizeof(kiln_reduction) == 4, "kiln_reduction is 32 bits wide"
 KILN_STATIC_ASSERT(sizeof(kiln_ranks) == 8 + sizeof(void *), "kiln_ranks changed");
 KILN_STATIC_ASSERT(sizeof(kiln_exchange_kind) == 4, "kiln_exchange_kind is 32 bits wide");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_exchange) == 64, "kiln_exchange changed");
-KILN_STATIC_ASSERT(sizeof(kiln_communicator) == 24 + 13 * sizeof(void *), "kiln_communicator changed");
+KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_communicator) == 128, "kiln_communicator changed");
 KILN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(kiln_rank_weights) == 24, "kiln_rank_weights changed");
 
 #ifdef __cplusplus

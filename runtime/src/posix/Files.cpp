@@ -18,14 +18,17 @@ kiln_status mapOpenFile(int file, size_t size, const void **data) {
   // Pages of a file that the system holds in large pieces become huge pages only where the addresses are a multiple of their size.
   size_t page = size_t(sysconf(_SC_PAGESIZE)), whole = (size + page - 1) / page * page;
   void *reserved = size < kiln::hugePage ? nullptr : kiln::reservePages(whole, PROT_NONE);
-  void *mapped = mmap(reserved, size, PROT_READ, reserved ? MAP_SHARED | MAP_FIXED : MAP_SHARED, file, 0);
-  if (mapped == MAP_FAILED) {
+  void *mapped = reserved ? mmap(reserved, size, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) : MAP_FAILED;
+  if (mapped != MAP_FAILED) {
+    kiln::wantHugePages(mapped, size);
+  } else {
+    // Some file systems choose the addresses of their files themselves.
     if (reserved)
       munmap(reserved, whole);
-    return KILN_STATUS_WEIGHTS_UNREADABLE;
+    mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
   }
-  if (reserved)
-    kiln::wantHugePages(mapped, size);
+  if (mapped == MAP_FAILED)
+    return KILN_STATUS_WEIGHTS_UNREADABLE;
   *data = mapped;
   return KILN_STATUS_OK;
 }

@@ -44,11 +44,14 @@ kiln_status checkGroup(const Collectives &c, const kiln_ranks *group) {
   return KILN_STATUS_OK;
 }
 
+// Of one call, so that the sum of those that are merged is a number.
+constexpr int64_t mostInCall = INT64_MAX / 2 / KILN_MERGED_MAX;
+
 // The arguments that all calls with groups have; `bytes` for each of `count` elements.
 kiln_status checkCall(const Collectives &c, const kiln_ranks *group, const void *data, const void *other, int64_t count, int64_t bytes) {
   if (kiln_status status = checkGroup(c, group))
     return status;
-  if (count < 0 || bytes < 1 || count > INT64_MAX / 2 / bytes / group->count)
+  if (count < 0 || bytes < 1 || count > mostInCall / bytes / group->count)
     return KILN_STATUS_INVALID_ARGUMENT;
   return count && (!data || !other) ? KILN_STATUS_NULL_POINTER : KILN_STATUS_OK;
 }
@@ -207,8 +210,9 @@ kiln_status prepareAllToAll(Collectives &c, const Merged &calls) {
 
 kiln_status checkPair(const Collectives &c, const kiln_exchange &e) {
   int32_t self = c.communicator.rank, size = c.communicator.size;
-  if (e.to < -1 || e.to >= size || e.from < -1 || e.from >= size || (e.to == self) != (e.from == self) || (e.to >= 0 && e.count < 0) ||
-      (e.from >= 0 && e.taken_bytes < 0) || (e.to == self && e.count != e.taken_bytes))
+  if (e.to < -1 || e.to >= size || e.from < -1 || e.from >= size || (e.to == self) != (e.from == self) || (e.to == self && e.count != e.taken_bytes))
+    return KILN_STATUS_INVALID_ARGUMENT;
+  if ((e.to >= 0 && (e.count < 0 || e.count > mostInCall)) || (e.from >= 0 && (e.taken_bytes < 0 || e.taken_bytes > mostInCall)))
     return KILN_STATUS_INVALID_ARGUMENT;
   if ((e.to >= 0 && e.count && !e.given) || (e.from >= 0 && e.taken_bytes && !e.taken))
     return KILN_STATUS_NULL_POINTER;

@@ -5,6 +5,8 @@
 // EDGE: func.func private @conv({{.*}}kernel.reason = "rows; waits for rows of other ranks: every task reads some of it"
 // EDGE: kernel.launch @copy(
 // EDGE-NEXT: kernel.launch @conv(
+// So it may where a loop carries the image: it may be any buffer there.
+// RUN: sed 's/scf.for %i = %c0 to %c64 step %c16 {/%carried = scf.for %i = %c0 to %c64 step %c16 iter_args(%held = %image) -> (memref<4224xf32>) {/;s/vector.load %image/vector.load %held/;s/^ *vector.store .*/&\n        scf.yield %held : memref<4224xf32>/' %s | kiln-opt --kernel-overlap-exchanges | FileCheck %s --check-prefix=EDGE
 // Threads would find too little in the pieces of few tasks: with more than one, the first piece has all of them, and the other one none.
 // RUN: sed '/launch @conv/s/tasks(%c64)/tasks(%c33)/;s/^  %c66 = .*/&\n  %c33 = arith.constant 33 : index/' %s | kiln-opt --kernel-overlap-exchanges | FileCheck %s --check-prefix=FEW
 // FEW: %[[THREADS:.*]] = kernel.threads

@@ -52,3 +52,19 @@ func.func @main(%a: tensor<256x512xf32>, %b: tensor<256x512xf32>, %w: tensor<512
   %4 = nn.all_gather %3 ranks [0, 1] index 0 number 1 : tensor<256x512xf32> -> tensor<2x256x512xf32>
   return %2, %4 : tensor<512x512xf32>, tensor<2x256x512xf32>
 }
+
+// -----
+
+// Exchanges before and behind a loop that has some of its own keep their order on all ranks, whether the loop needs them or not.
+// CHECK: apart = [{exchanges = 1 : i64, nodes = [], reason = "a loop with exchanges is between them"}], calls = 3 : i64, exchanges = 3 : i64
+// CHECK-NOT: nn.merged_exchange
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>, %x: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<4xf32>) {
+  %0 = nn.all_gather %a ranks [0, 1] index 0 number 0 : tensor<4xf32> -> tensor<2x4xf32>
+  %1 = nn.loop steps affine_map<() -> (3)> step 1 carries(%x) uses() axes [] backwards [] : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%state: tensor<4xf32>):
+    %sum = nn.all_reduce %state sum ranks [0, 1] index 0 number 1 : tensor<4xf32>
+    nn.yield %sum : tensor<4xf32>
+  }
+  %2 = nn.all_gather %b ranks [0, 1] index 0 number 2 : tensor<4xf32> -> tensor<2x4xf32>
+  return %0, %2, %1 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<4xf32>
+}

@@ -1,5 +1,6 @@
 """Runs models by kiln_model, writes their results for a comparison, and makes mistakes: python.py FOLDER."""
 import concurrent.futures
+import pathlib
 import sys
 
 import numpy
@@ -25,3 +26,10 @@ for call in (lambda: net(x=x), lambda: net(x=x, h=h, z=x), lambda: net(x=x.astyp
         call()
     except KilnError as error:
         print(error)
+weights = next(pathlib.Path(folder).glob("digits*.bin"))
+for change in (lambda: weights.write_bytes(weights.read_bytes()[:-1]), lambda: weights.write_bytes(b""), weights.unlink, weights.mkdir):
+    change()
+    try:
+        Model(f"{folder}/libdigits.so")
+    except KilnError as error:
+        print(str(error).removeprefix(folder))

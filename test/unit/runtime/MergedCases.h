@@ -106,7 +106,14 @@ private:
     calls[1].kind = KILN_EXCHANGE_ALL_REDUCE;
     calls[1].reduction = KILN_REDUCE_MAX;
     expect(status(2) == KILN_STATUS_INVALID_ARGUMENT, "other reductions");
+    calls[1].reduction = KILN_REDUCE_SUM;
+    calls[0].count = calls[1].count = INT64_MAX / 2 / int64_t(sizeof(float)) / group.count;
+    expect(status(2) == KILN_STATUS_INVALID_ARGUMENT, "more than a number of bytes in all");
     calls[0].kind = calls[1].kind = KILN_EXCHANGE_PAIR;
+    calls[0].from = calls[1].from = (c.rank + 1) % c.size;
+    calls[0].taken_bytes = calls[1].taken_bytes = INT64_MAX;
+    expect(status(2) == KILN_STATUS_INVALID_ARGUMENT, "more than a number of bytes from one rank");
+    calls[0] = calls[1] = {KILN_EXCHANGE_PAIR, KILN_ELEMENT_F32, KILN_REDUCE_SUM, -1, -1, 0, &group, data, more, 1, 0};
     calls[1].to = 0;
     expect(status(2) == KILN_STATUS_INVALID_ARGUMENT, "other ranks");
     calls[0].kind = calls[1].kind = KILN_EXCHANGE_ALL_GATHER;

@@ -333,6 +333,7 @@ CASES = [
     ("attribute 'blocksize' is missing", "float[1, 4, 2, 2] x", "y = DepthToSpace(x)"),
     ("attribute 'blocksize' is 0, expected a positive number", "float[1, 4, 2, 2] x", "y = DepthToSpace<blocksize = 0>(x)"),
     ("attribute 'pads' has the entry -1, expected at least 0", "float[1, 1, 4] x", "y = MaxPool<kernel_shape = [2], pads = [-1, 0]>(x)"),
+    ("attribute 'pads' has the entry 2147483649, expected at most 2147483648", "float[1, 1, 4] x", "y = MaxPool<kernel_shape = [2], pads = [2147483649, 0]>(x)"),
     ("attribute 'storage_order' is 2, expected 0 or 1", "float[1, 1, 4] x", "y = MaxPool<kernel_shape = [2], storage_order = 2>(x)"),
     ("attribute 'mode' is 'ABC', expected DCR or CRD", "float[1, 4, 2, 2] x", 'y = DepthToSpace<blocksize = 2, mode = "ABC">(x)'),
     ("input 0 (X) has type bool, expected float, int8, int16, int32, int64, float16, double or bfloat16", "bool[2] x", "y = Relu(x)"),

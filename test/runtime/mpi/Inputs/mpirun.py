@@ -44,3 +44,8 @@ def find_processes(mark, name, variable=""):
         except OSError:
             pass
     return found
+
+
+def waits_for_lock(process):
+    """Whether the first thread of a process waits for another thread of it: in the kernel's word, in a futex."""
+    return pathlib.Path(f"/proc/{process}/wchan").read_text().startswith("futex")

@@ -267,7 +267,7 @@ class Kernel:
             sizes[size] = int(0 if choice == 0 else 1 if choice == 1 else random.integers(2, 12) if choice < 5 else random.integers(12, 140))
             if size in POSITIVE.get(self.kernel, []):
                 sizes[size] = max(sizes[size], 1)
-        if rows:
+        if rows and "m" in sizes:
             sizes["m"] = int(random.choice(rows))
         if "block" in self.parameters and "k" in self.sizes:
             sizes["k"] = sizes["k"] // 8 * int(self.parameters["block"])
@@ -297,7 +297,8 @@ class Kernel:
         shape = [int(dim) if dim.isdigit() else every[dim] for dim in tensor["dims"]]
         type_ = tensor["type"]
         if tensor["name"] == "indices":
-            most = sizes["rows" if self.kernel == "select_rows" else "columns"]
+            size = self.inputs[0]["dims"][0 if self.kernel == "select_rows" else 1]
+            most = int(size) if size.isdigit() else sizes[size]
             return random.integers(-most, most, shape).astype(np.int64)
         if type_[0] in "iu" and type_ != "i32":
             info = np.iinfo(TYPES[type_])
@@ -343,7 +344,9 @@ class Kernel:
             return
         if not expected.size:
             return
-        depth = max([sizes.get(size, 1) for size in ("k", "columns", "depth", "keys", "channels")])
+        # Where the one that is summed over is static, it is the last of the first operand.
+        dynamic = [sizes[size] for size in ("k", "columns", "keys", "channels") if size in sizes]
+        depth = max([1, *(dynamic or [int(dim) for dim in self.inputs[0]["dims"][-1:] if dim.isdigit()])])
         depth *= int(self.parameters.get("kernel_h", 1)) * int(self.parameters.get("kernel_w", 1))
         allowed = TOLERANCE[type_] * max(np.abs(expected).max(), 1) * (math.sqrt(depth) if type_ != "bf16" else 1)
         error = np.abs(values - expected).max()
@@ -390,7 +393,7 @@ class Kernel:
         if "block" in self.parameters and "k" in self.sizes:
             status = self.call({**sizes, "k": sizes["k"] + 1}, operands, [result], None, workspace)
             assert status == MISMATCH, f"{self.name}: status {status} for part of a block"
-        for size in ("channels", "filters") if int(self.parameters.get("groups", 1)) > 1 else ():
+        for size in {"channels", "filters"} & sizes.keys() if int(self.parameters.get("groups", 1)) > 1 else ():
             odd = {**sizes, size: sizes[size] + 1}
             status = self.call(odd, operands, [result], None, workspace)
             assert status == MISMATCH, f"{self.name}: status {status} for {odd}"
