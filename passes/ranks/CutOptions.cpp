@@ -148,10 +148,10 @@ void AxisCuts::addWindowOptions(Operation *op, CutOptions &options) const {
     CutOption option = options.list.front();
     option.operands[0] = option.results[0] = static_cast<int>(dim);
     double rowBytes = estimateBytes(op->getOperand(0)) / static_cast<double>(type.getDimSize(dim));
-    option.sentBytes = bytesSoFar(op->getOperand(0)) / static_cast<double>(size) * static_cast<double>(cut->before + cut->after);
+    option.borderBytes = bytesSoFar(op->getOperand(0)) / static_cast<double>(size) * static_cast<double>(cut->before + cut->after);
     option.seconds /= static_cast<double>(parts);
     for (int64_t rows : {cut->before, cut->after})
-      option.seconds += rows ? machine.latency + static_cast<double>(rows) * rowBytes / machine.networkBytesPerSecond : 0;
+      option.borderSeconds += rows ? machine.latency + static_cast<double>(rows) * rowBytes / machine.networkBytesPerSecond : 0;
     options.list.push_back(option);
   }
 }
@@ -220,6 +220,11 @@ double AxisCuts::exchange(Value value, int from, int to) const {
   if (from == whole)
     return bytes / static_cast<double>(parts) / machine.bytesPerSecond;
   return to == whole ? machine.allGather(bytes, parts) : machine.allToAll(bytes, parts);
+}
+
+double AxisCuts::exchange(OpOperand &operand, int from, const CutOption &option) const {
+  double border = operand.getOperandNumber() == 0 && from != whole ? option.borderSeconds : 0;
+  return border + exchange(operand.get(), from, option.operands[operand.getOperandNumber()]);
 }
 
 double AxisCuts::bytesSoFar(Value value) const {

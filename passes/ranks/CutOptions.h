@@ -16,8 +16,10 @@ struct CutOption {
   llvm::SmallVector<int> operands, results;
   /// Of the operation, and of combining its results.
   double seconds = 0;
-  /// What a rank sends to combine results, or for rows and states that others need.
+  /// What a rank sends to combine results, or for states that others need.
   double sentBytes = 0;
+  /// What the rows of neighbours take that windows need of the first operand, and their bytes, unless each rank has all rows.
+  double borderSeconds = 0, borderBytes = 0;
 };
 
 /// A way to cut an operation that is not possible.
@@ -56,6 +58,8 @@ public:
   CutOptions listOptions(mlir::Operation *op) const;
   /// Seconds to have a value as `to` says.
   double exchange(mlir::Value value, int from, int to) const;
+  /// Seconds to have an operand as the option says, with the rows of neighbours.
+  double exchange(mlir::OpOperand &operand, int from, const CutOption &option) const;
   /// What a rank sends for that.
   double sentFor(mlir::Value value, int from, int to) const;
   /// The price of the weights that a rank keeps for an option, in seconds.

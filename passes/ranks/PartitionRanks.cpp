@@ -44,6 +44,8 @@ private:
   Value scale(Value value, double factor);
   /// The axes along which images are cut into strips, and how.
   SmallVector<std::pair<unsigned, WindowCut>> findStrips(Operation *op);
+  bool hasAllRows(shard::ShardOp use, unsigned axis);
+  Cut cutToHave(shard::ShardOp use);
   /// The axes along which a sum of the operation is cut, and how its parts are combined.
   SmallVector<std::pair<unsigned, ReduceKind>> findSums(Operation *op);
   Cut cutOfUse(OpOperand &operand) { return getCut(operand.get().getDefiningOp<shard::ShardOp>(), grid); }
@@ -129,6 +131,23 @@ SmallVector<std::pair<unsigned, WindowCut>> Partition::findStrips(Operation *op)
   return strips;
 }
 
+/// Whether each rank has what a use reads without a cut along the axis.
+bool Partition::hasAllRows(shard::ShardOp use, unsigned axis) {
+  auto source = use.getSrc().getDefiningOp<shard::ShardOp>();
+  return source.getSrc().getDefiningOp<ConstantOp>() || getCut(source, grid)[axis] == whole;
+}
+
+/// What is made of a value for a use. Windows take their rows and those of their neighbours from all rows, where the rank has these.
+Cut Partition::cutToHave(shard::ShardOp use) {
+  Cut cut = getCut(use, grid);
+  OpOperand &operand = *use->use_begin();
+  if (operand.getOperandNumber() == 0)
+    for (auto &[axis, strip] : findStrips(operand.getOwner()))
+      if (hasAllRows(use, axis))
+        cut[axis] = whole;
+  return cut;
+}
+
 Value Partition::change(shard::ShardOp source, const Cut &wanted) {
   auto &known = changed[source.getResult()];
   for (auto &[cut, value] : known)
@@ -143,11 +162,12 @@ void Partition::partitionShard(shard::ShardOp op) {
   Value part = parts.lookup(op.getSrc());
   if (op.getAnnotateForUsers()) {
     auto source = op.getSrc().getDefiningOp<shard::ShardOp>();
+    Cut cut = cutToHave(op);
     // Any part of a constant can be had without the others.
     if (auto constant = source.getSrc().getDefiningOp<ConstantOp>())
-      part = partitionConstant(constant, getCut(op, grid));
+      part = partitionConstant(constant, cut);
     else
-      part = change(source, getCut(op, grid));
+      part = change(source, cut);
   }
   parts.map(op.getResult(), part);
 }
@@ -203,8 +223,13 @@ void Partition::partition(Operation *op) {
   SmallVector<std::pair<unsigned, ReduceKind>> sums = findSums(op);
   IRMapping operands(parts);
   SmallVector<std::pair<unsigned, WindowCut>> strips = findStrips(op);
-  for (auto &[axis, cut] : strips)
-    operands.map(op->getOperand(0), addNeighbours(builder, op->getLoc(), operands.lookup(op->getOperand(0)), cut, grid, axis, rank, collectives));
+  for (auto &[axis, cut] : strips) {
+    Value rows = operands.lookup(op->getOperand(0));
+    rows = hasAllRows(op->getOperand(0).getDefiningOp<shard::ShardOp>(), axis)
+               ? takeRows(builder, op->getLoc(), rows, cut, grid.shape[axis], grid.coordinate(rank, axis))
+               : addNeighbours(builder, op->getLoc(), rows, cut, grid, axis, rank, collectives);
+    operands.map(op->getOperand(0), rows);
+  }
   Operation *clone = builder.clone(*op, operands);
   if (auto loop = dyn_cast<LoopOp>(clone))
     partitionBody(loop.getBody().front());

@@ -92,6 +92,12 @@ Value addNeighbours(OpBuilder &builder, Location loc, Value part, const WindowCu
   return ConcatOp::create(builder, loc, makeTensorType(dims, type.getElementType()), pieces, builder.getI64IntegerAttr(cut.dim));
 }
 
+Value takeRows(OpBuilder &builder, Location loc, Value value, const WindowCut &cut, int64_t parts, int64_t index) {
+  int64_t rows = cast<RankedTensorType>(value.getType()).getDimSize(cut.dim) / parts;
+  int64_t before = index > 0 ? cut.before : 0, after = index + 1 < parts ? cut.after : 0;
+  return sliceRows(builder, loc, value, cut.dim, index * rows - before, before + rows + after);
+}
+
 void cutPadding(Operation *op, const WindowCut &cut, int64_t parts, int64_t index) {
   auto windowed = cast<Windowed>(op);
   SmallVector<int64_t> pads(windowed.getPads());

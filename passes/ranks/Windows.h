@@ -23,6 +23,9 @@ std::optional<WindowCut> findWindowCut(mlir::Operation *op, unsigned dim, int64_
 mlir::Value addNeighbours(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value part, const WindowCut &cut, const Grid &grid, unsigned axis, int64_t rank,
                           int64_t &collectives);
 
+/// The same of a value of which the rank has all rows.
+mlir::Value takeRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, const WindowCut &cut, int64_t parts, int64_t index);
+
 /// Leaves the padding only where the part of the rank ends as the image does.
 void cutPadding(mlir::Operation *op, const WindowCut &cut, int64_t parts, int64_t index);
 

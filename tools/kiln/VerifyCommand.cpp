@@ -261,6 +261,8 @@ int runVerify() {
     return report(makeError("--nodes=none leaves nothing to compare without --data DIR"), WrongUsage);
   if (plot && nodes == "none")
     return report(makeError("--plot draws what kernels compute, which --nodes=none leaves out"), WrongUsage);
+  // What ranks have parts of is compared as a whole.
+  options->wholeSignature = true;
   return runOnRanks(*options, [&] { return verifyModel(*options); });
 }
 
