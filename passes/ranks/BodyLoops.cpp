@@ -81,7 +81,7 @@ void BodyLoops::addLoops(Operation *op) {
   SmallVector<std::optional<unsigned>> first(types.size());
   for (auto [i, value] : llvm::enumerate(values))
     for (unsigned dim = 0; dim < rankOf(value); ++dim) {
-      auto loop = maps.size() == values.size() ? dyn_cast<AffineDimExpr>(maps[i].getResult(dim)) : AffineDimExpr();
+      auto loop = maps.size() == values.size() ? dyn_cast<AffineDimExpr>(maps[i].getResult(dim)) : AffineDimExpr(nullptr);
       if (!loop || types[loop.getPosition()] == utils::IteratorType::reduction) {
         addWhole(value, dim);
         continue;
@@ -108,23 +108,47 @@ void BodyLoops::addOperation(Operation *op) {
 
 //===- Composites of the user's ----------------------------------------------===//
 
-bool joinConstants(CompositeOp composite) {
-  Block &block = composite.getBody().front();
-  for (auto [argument, input] : llvm::zip_equal(block.getArguments(), composite.getInputs())) {
-    Operation *source = input.getDefiningOp();
-    if (!argument.use_empty() || rankOf(argument) == 0)
-      continue;
-    auto isSource = [&](Operation &op) {
-      return source && op.getName() == source->getName() && op.getAttrs() == source->getAttrs() && op.getNumOperands() == 0 &&
-             op.getResultTypes() == source->getResultTypes();
-    };
-    for (Operation &op : llvm::make_early_inc_range(block))
-      if (isSource(op))
-        op.replaceAllUsesWith(ValueRange(argument));
-    if (argument.use_empty())
+/// Whether a constant repeats the elements of another one, as a broadcast does.
+static bool repeats(ElementsAttr constant, ElementsAttr source) {
+  ArrayRef<int64_t> shape = constant.getShapedType().getShape(), small = source.getShapedType().getShape();
+  if (constant.getElementType() != source.getElementType() || small.size() > shape.size())
+    return false;
+  SmallVector<int64_t> strides(shape.size(), 0);
+  int64_t stride = 1;
+  for (size_t i = small.size(), at = shape.size(); i-- > 0; stride *= small[i]) {
+    if (small[i] != shape[--at] && small[i] != 1)
+      return false;
+    strides[at] = small[i] == 1 ? 0 : stride;
+  }
+  ConstantData data(constant), sourceData(source);
+  size_t bytes = elementBytes(constant.getElementType());
+  auto element = [&](const ConstantData &of, int64_t i) { return of.bytes().slice(i * bytes, bytes); };
+  for (int64_t i = 0; i < data.numElements(); ++i) {
+    int64_t from = 0;
+    for (int64_t rest = i, dim = shape.size(); dim-- > 0; rest /= shape[dim])
+      from += rest % shape[dim] * strides[dim];
+    if (element(data, i) != element(sourceData, from))
       return false;
   }
   return true;
+}
+
+void joinConstants(CompositeOp composite) {
+  Block &block = composite.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  for (auto [argument, input] : llvm::zip_equal(block.getArguments(), composite.getInputs())) {
+    ElementsAttr source = getConstant(input);
+    if (!argument.use_empty() || rankOf(argument) == 0 || !source)
+      continue;
+    for (Operation &op : block)
+      if (isa<ConstantOp, SplatOp>(op))
+        if (ElementsAttr constant = getConstant(op.getResult(0)); constant && repeats(constant, source)) {
+          Value value = argument;
+          if (op.getResult(0).getType() != value.getType())
+            value = BroadcastToOp::create(builder, op.getLoc(), op.getResult(0).getType(), value);
+          op.getResult(0).replaceAllUsesWith(value);
+        }
+  }
 }
 
 void cutBody(CompositeOp composite, ArrayRef<int64_t> parts) {

@@ -32,9 +32,8 @@ private:
   llvm::DenseMap<unsigned, int> loops;
 };
 
-/// A call of a composite whose constants enter its body by arguments again: what its function reads is then cut with the body. False if one of its arguments is
-/// read nowhere, so that the body does not say how the function reads it.
-bool joinConstants(nn::CompositeOp composite);
+/// Lets constants enter the body of a composite by its arguments again, as they do in the function that a target has for it.
+void joinConstants(nn::CompositeOp composite);
 
 /// Cuts the body of a composite, whose loops are cut into `parts`, 1 for those that are not.
 void cutBody(nn::CompositeOp composite, llvm::ArrayRef<int64_t> parts);

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/ranks/BodyLoops.h"
 #include "passes/ranks/CutOptions.h"
 #include "passes/ranks/DescribeSharding.h"
 #include "passes/ranks/RecurrentGates.h"
@@ -272,6 +273,7 @@ void ChooseShardings::runOnOperation() {
     module.emitError() << "'" << gridText << "' is not a grid of up to " << maxRanks << " ranks and three axes, such as 4 or 2x4";
     return signalPassFailure();
   }
+  function.walk([](CompositeOp composite) { joinConstants(composite); });
   splitProducts(function);
   sinkViews(function);
   FailureOr<RankWishes> wishes = RankWishes::read(function, *grid, wishList);

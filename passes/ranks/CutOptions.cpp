@@ -201,7 +201,7 @@ CutOptions AxisCuts::listOptions(Operation *op) const {
   if (isCutByUnits(op, cuts))
     return options;
   isa<ReshapeOp>(op) ? addReshapeOptions(op, options) : addLoopOptions(op, options);
-  if (isa<Windowed>(op))
+  if (hasWindows(op))
     addWindowOptions(op, options);
   addGateOptions(op, options);
   // Where a wish cannot be kept by the operation itself, its result is cut behind it.

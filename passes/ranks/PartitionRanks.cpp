@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/ranks/BodyLoops.h"
 #include "passes/ranks/Layouts.h"
 #include "passes/ranks/RecurrentGates.h"
 #include "passes/ranks/Resharding.h"
@@ -16,6 +17,8 @@
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Shard/Interfaces/ShardingInterface.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -40,6 +43,7 @@ private:
   void partition(Operation *op);
   void partitionBody(Block &block);
   bool partitionGates(Operation *op);
+  SmallVector<int64_t> countPartsOfLoops(Operation *op);
   Value partitionConstant(ConstantOp op, const Cut &cut);
   Value scale(Value value, double factor);
   /// The axes along which images are cut into strips, and how.
@@ -111,6 +115,29 @@ SmallVector<std::pair<unsigned, ReduceKind>> Partition::findSums(Operation *op) 
   return sums;
 }
 
+/// The parts into which the axes cut each loop of an operation.
+SmallVector<int64_t> Partition::countPartsOfLoops(Operation *op) {
+  auto interface = cast<shard::ShardingInterface>(op);
+  SmallVector<AffineMap> maps = interface.getIndexingMaps();
+  SmallVector<int64_t> parts(interface.getLoopIteratorTypes().size(), 1);
+  if (parts.empty())
+    return parts;
+  for (unsigned axis = 0; axis < grid.shape.size(); ++axis) {
+    llvm::SmallSetVector<unsigned, 1> cuts;
+    auto add = [&](AffineMap map, const Cut &cut) {
+      if (cut[axis] != whole)
+        cuts.insert(cast<AffineDimExpr>(map.getResult(cut[axis])).getPosition());
+    };
+    for (OpOperand &operand : op->getOpOperands())
+      add(maps[operand.getOperandNumber()], cutOfUse(operand));
+    for (OpResult result : op->getResults())
+      add(maps[op->getNumOperands() + result.getResultNumber()], cutOfResult(result));
+    for (unsigned loop : cuts)
+      parts[loop] *= grid.shape[axis];
+  }
+  return parts;
+}
+
 /// The value times a number.
 Value Partition::scale(Value value, double factor) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -120,7 +147,7 @@ Value Partition::scale(Value value, double factor) {
 
 SmallVector<std::pair<unsigned, WindowCut>> Partition::findStrips(Operation *op) {
   SmallVector<std::pair<unsigned, WindowCut>> strips;
-  if (!isa<Windowed>(op))
+  if (!hasWindows(op))
     return strips;
   auto type = cast<RankedTensorType>(op->getOperand(0).getType()), result = cast<RankedTensorType>(op->getResult(0).getType());
   Cut cut = cutOfUse(op->getOpOperand(0)), made = cutOfResult(op->getResult(0));
@@ -212,6 +239,15 @@ static void cutDirections(Operation *clone, const Cut &cut, const Grid &grid, in
       setReverse(clone);
 }
 
+/// Whole groups are cut: those that are left have as many channels each as before.
+template <typename Conv> static void cutGroups(Conv conv) {
+  if (conv.getGroups() == 1)
+    return;
+  RankedTensorType input = conv.getInput().getType();
+  int64_t channels = input.getDimSize(conv.getLayout() == Layout::ChannelsFirst ? 1 : input.getRank() - 1);
+  conv.setGroups(channels / conv.getWeight().getType().getDimSize(1));
+}
+
 void Partition::partition(Operation *op) {
   builder.setInsertionPoint(op);
   if (partitionGates(op))
@@ -229,10 +265,15 @@ void Partition::partition(Operation *op) {
                ? takeRows(builder, op->getLoc(), rows, cut, grid.shape[axis], grid.coordinate(rank, axis))
                : addNeighbours(builder, op->getLoc(), rows, cut, grid, axis, rank, collectives);
     operands.map(op->getOperand(0), rows);
+    // Each rank has all rows of the zero points.
+    if (auto conv = dyn_cast<QuantizedConvOp>(op))
+      operands.map(conv.getInputZero(), takeRows(builder, op->getLoc(), operands.lookup(conv.getInputZero()), cut, grid.shape[axis], grid.coordinate(rank, axis)));
   }
   Operation *clone = builder.clone(*op, operands);
   if (auto loop = dyn_cast<LoopOp>(clone))
     partitionBody(loop.getBody().front());
+  if (auto composite = dyn_cast<CompositeOp>(clone))
+    cutBody(composite, countPartsOfLoops(op));
   if (matchGatedLayer(op))
     cutDirections(clone, cutOfUse(op->getOpOperand(Recurrence)), grid, rank);
   for (auto &[axis, cut] : strips)
@@ -251,12 +292,7 @@ void Partition::partition(Operation *op) {
         value = scale(value, 1.0 / static_cast<double>(grid.shape[axis]));
     parts.map(result, value);
   }
-  // Whole groups are cut: those that are left have as many channels each as before.
-  if (auto conv = dyn_cast<ConvOp>(clone); conv && conv.getGroups() > 1) {
-    RankedTensorType input = conv.getInput().getType();
-    int64_t channels = input.getDimSize(conv.getLayout() == Layout::ChannelsFirst ? 1 : input.getRank() - 1);
-    conv.setGroups(channels / conv.getWeight().getType().getDimSize(1));
-  }
+  llvm::TypeSwitch<Operation *>(clone).Case<ConvOp, QuantizedConvOp>([](auto conv) { cutGroups(conv); });
 }
 
 /// Replaces the operations of a block.

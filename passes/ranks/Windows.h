@@ -15,6 +15,9 @@ struct WindowCut {
   int64_t before, after;
 };
 
+/// Whether findWindowCut knows the operation.
+bool hasWindows(mlir::Operation *op);
+
 /// The cut along dimension `dim` of the first operand into `parts`; nothing if the rows of the operand and of the result do not go together so.
 /// The sizes are those before the cut.
 std::optional<WindowCut> findWindowCut(mlir::Operation *op, unsigned dim, int64_t size, int64_t resultSize, int64_t parts);
