@@ -2,8 +2,8 @@
 //
 //   %r = nn.mean_variance_norm %x [1] : tensor<2x3x4xf32>
 //
-// subtracts a mean along dimension 1 and divides by another one. All its parts have the dimensions 0 and 2 of %x and read no other place along them, so %x and %r
-// are cut there; a reduction needs dimension 1 whole.
+// subtracts a mean along dimension 1 and divides by another one. All its parts have the dimensions 0 and 2 of %x and read no other place along them, so %x and
+// %r are cut there; a reduction needs dimension 1 whole.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/ranks/BodyLoops.h"

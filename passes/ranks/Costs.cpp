@@ -90,7 +90,8 @@ double estimateSeconds(Operation *op, const RankMachine &machine) {
     if (!isa<GatherOp>(op)) // which reads as much as it writes
       bytes += estimateBytes(operand);
   // What is element-wise becomes a part of a product's kernel, mostly, and its tensors stay in caches.
-  double shareOfMemory = isa<ScalarBody>(op) ? 0.1 : isa<MatmulOp, ConvOp, ConvTransposeOp, BlockQuantizedMatmulOp, QuantizedMatmulOp, QuantizedConvOp>(op) ? 1.0 : 0.3;
+  bool isProduct = isa<MatmulOp, ConvOp, ConvTransposeOp, BlockQuantizedMatmulOp, QuantizedMatmulOp, QuantizedConvOp>(op);
+  double shareOfMemory = isa<ScalarBody>(op) ? 0.1 : isProduct ? 1.0 : 0.3;
   return std::max(flops / machine.flopsPerSecond, shareOfMemory * bytes / machine.bytesPerSecond);
 }
 

@@ -266,8 +266,10 @@ void Partition::partition(Operation *op) {
                : addNeighbours(builder, op->getLoc(), rows, cut, grid, axis, rank, collectives);
     operands.map(op->getOperand(0), rows);
     // Each rank has all rows of the zero points.
-    if (auto conv = dyn_cast<QuantizedConvOp>(op))
-      operands.map(conv.getInputZero(), takeRows(builder, op->getLoc(), operands.lookup(conv.getInputZero()), cut, grid.shape[axis], grid.coordinate(rank, axis)));
+    if (auto conv = dyn_cast<QuantizedConvOp>(op)) {
+      Value zero = operands.lookup(conv.getInputZero());
+      operands.map(conv.getInputZero(), takeRows(builder, op->getLoc(), zero, cut, grid.shape[axis], grid.coordinate(rank, axis)));
+    }
   }
   Operation *clone = builder.clone(*op, operands);
   if (auto loop = dyn_cast<LoopOp>(clone))

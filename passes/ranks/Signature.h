@@ -17,8 +17,8 @@ struct SignatureCuts {
 /// Those of a function with the annotations of ChooseShardings.
 SignatureCuts listSignatureCuts(mlir::func::FuncOp function, const Grid &grid);
 
-/// Gives @main of `part`, which is that of a rank, the inputs and outputs of the annotated module `whole`: takes the rank's parts of its inputs, and puts those of
-/// its outputs together.
+/// Gives @main of `part`, which is that of a rank, the inputs and outputs of the annotated module `whole`: takes the rank's parts of its inputs, and puts those
+/// of its outputs together.
 void restoreSignature(mlir::ModuleOp part, mlir::ModuleOp whole, int64_t rank);
 
 } // namespace kiln
