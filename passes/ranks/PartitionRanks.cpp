@@ -315,9 +315,12 @@ void Partition::partitionBody(Block &block) {
     else if (!isa<shard::ShardingOp>(op))
       partition(op);
   }
-  // What was there before goes, the last first.
-  for (Operation *op : llvm::reverse(before))
+  // What was there before goes, the last first. Other values may then have its place in memory.
+  for (Operation *op : llvm::reverse(before)) {
+    for (Value result : op->getResults())
+      changed.erase(result);
     op->erase();
+  }
 }
 
 void Partition::run() {
