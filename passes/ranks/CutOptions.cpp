@@ -71,6 +71,26 @@ void AxisCuts::addSums(Operation *op, unsigned loop, CutOption option, CutOption
     }
 }
 
+std::string AxisCuts::findGroupFault(Operation *op, const CutOption &option) const {
+  if (!isa<ConvOp, QuantizedConvOp>(op) || op->getAttrOfType<IntegerAttr>("groups").getInt() == 1 || option.operands[0] < 1)
+    return "";
+  int64_t channels = sizeOfPart(cast<RankedTensorType>(op->getOperand(0).getType()), option.operands[0], cuts.uses.lookup(&op->getOpOperand(0)), grid, axis);
+  int64_t groups = channels / cast<RankedTensorType>(op->getOperand(1).getType()).getDimSize(1);
+  return groups % parts == 0 ? "" : std::to_string(groups) + " groups of channels are not divisible by " + std::to_string(parts);
+}
+
+std::string AxisCuts::findOrderFault(Operation *op, const CutOption &option) const {
+  for (auto [result, dim] : llvm::zip(op->getResults(), option.results))
+    for (unsigned earlier = 0; earlier < axis; ++earlier) {
+      if (dim == whole || cuts.values.lookup(result)[earlier] != dim)
+        continue;
+      for (auto [operand, own] : llvm::zip(op->getOpOperands(), option.operands))
+        if (own != whole && cuts.uses.lookup(&operand)[earlier] != own)
+          return "the parts of a sum along axis " + std::to_string(earlier) + " are combined along this dimension";
+    }
+  return "";
+}
+
 void AxisCuts::addLoop(Operation *op, unsigned loop, CutOptions &options) const {
   auto interface = cast<shard::ShardingInterface>(op);
   SmallVector<AffineMap> maps = interface.getIndexingMaps();
@@ -93,6 +113,10 @@ void AxisCuts::addLoop(Operation *op, unsigned loop, CutOptions &options) const 
   }
   for (OpResult result : op->getResults())
     option.results.push_back(find(result, cuts.values.lookup(result), maps[op->getNumOperands() + result.getResultNumber()]));
+  if (refused.reason.empty())
+    refused.reason = findGroupFault(op, option);
+  if (refused.reason.empty())
+    refused.reason = findOrderFault(op, option);
   bool isSum = interface.getLoopIteratorTypes()[loop] == utils::IteratorType::reduction;
   // Parts of 16 bits would be rounded before they are added.
   if (auto halves = dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())); isSum && refused.reason.empty() && halves && halves.getWidth() < 32)
