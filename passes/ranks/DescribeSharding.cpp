@@ -272,7 +272,7 @@ static Attribute describe(Builder &b, Operation *op, const ShardingChoice &choic
   for (auto [axis, options] : llvm::enumerate(choice.axes)) {
     sent += accounts[axis].countSent(op);
     if (const CutOption &option = options.find(op)->second; !isUncut(option) && !isa<func::ReturnOp>(op))
-      texts.push_back((grid.shape.size() > 1 ? "along axis " + std::to_string(axis) + " " : "") + describeCut(op, option));
+      texts.push_back(describeCut(op, option) + (grid.shape.size() > 1 ? " on axis " + std::to_string(axis) : ""));
   }
   if (sent == 0 && (texts.empty() || !listsAll))
     return {};
