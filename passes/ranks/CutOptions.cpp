@@ -72,7 +72,11 @@ void AxisCuts::addSums(Operation *op, unsigned loop, CutOption option, CutOption
 }
 
 std::string AxisCuts::findGroupFault(Operation *op, const CutOption &option) const {
-  if (!isa<ConvOp, QuantizedConvOp>(op) || op->getAttrOfType<IntegerAttr>("groups").getInt() == 1 || option.operands[0] < 1)
+  auto conv = dyn_cast<ConvOp>(op);
+  auto quantized = dyn_cast<QuantizedConvOp>(op);
+  bool isGrouped = conv ? conv.getGroups() > 1 : quantized && quantized.getGroups() > 1;
+  // The batch is dimension 0.
+  if (!isGrouped || option.operands[0] < 1)
     return "";
   int64_t channels = sizeOfPart(cast<RankedTensorType>(op->getOperand(0).getType()), option.operands[0], cuts.uses.lookup(&op->getOpOperand(0)), grid, axis);
   int64_t groups = channels / cast<RankedTensorType>(op->getOperand(1).getType()).getDimSize(1);

@@ -82,8 +82,8 @@ private:
   double bytesSoFar(mlir::Value value) const;
   /// Why a value of this type, cut so far as `cut` says, cannot be cut at `dim` in equal parts; empty if it can.
   std::string findFault(mlir::Value value, const Cut &cut, int dim) const;
-  /// Why an option would cut a dimension of the result into other parts than it has: the first axis makes the largest ones, so the operands have to be cut along
-  /// it, too. Empty if they are.
+  /// Why an option would cut a dimension of the result into other parts than it has: the first axis makes the largest ones, so the operands have to be cut
+  /// along it, too. Empty if they are.
   std::string findOrderFault(mlir::Operation *op, const CutOption &option) const;
   /// Why an option would cut a group of a convolution's channels; empty if it does not.
   std::string findGroupFault(mlir::Operation *op, const CutOption &option) const;
