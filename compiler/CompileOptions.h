@@ -114,6 +114,8 @@ struct CompileOptions {
   /// Report an error for a composite that must be split because the target has no kernel for it.
   bool strict = false;
   Observation observation;
+  /// Inputs and outputs that --shard cuts stay whole in the signature, so that a comparison sees all of them.
+  bool wholeSignature = false;
   /// Assume that sizes that broadcast with each other are equal, instead of compiling a version for that case beside the general model.
   bool assumeEqual = false;
   /// Compile the simplest form instead of the fastest: one operation per kernel, and the most general kernels. It is the reference of `kiln verify`.

@@ -151,9 +151,9 @@ static void reportRounding(const CompileOptions &options, Compilation &result) {
         result.warnings.push_back(warning);
 }
 
-/// The plainest form is only the reference of a comparison, and observed values may need buffers of their own.
+/// The plainest form is only the reference of a comparison, observed values may need buffers of their own, and whole inputs of ranks are not what is updated.
 static bool checkInPlace(const CompileOptions &options, ModuleOp module, std::vector<std::string> &errors) {
-  bool isAsked = module->hasAttr(nn::askedInPlaceAttrName) && !options.plain && !options.observation.any();
+  bool isAsked = module->hasAttr(nn::askedInPlaceAttrName) && !options.plain && !options.observation.any() && !options.wholeSignature;
   return !isAsked || runPass(module, createVerifyInPlace(), errors);
 }
 

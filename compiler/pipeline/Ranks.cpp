@@ -11,6 +11,7 @@
 #include "passes/Passes.h"
 #include "passes/ranks/Layouts.h"
 #include "passes/ranks/MergeExchanges.h"
+#include "passes/ranks/Signature.h"
 #include "passes/ranks/SliceConstant.h"
 #include "passes/ranks/WholeWork.h"
 
@@ -45,12 +46,16 @@ static bool runPasses(ModuleOp module, std::vector<std::string> &errors, llvm::f
   return succeeded(passes.run(module));
 }
 
-static OwningOpRef<ModuleOp> cutForRank(ModuleOp module, int64_t rank, std::vector<std::string> &errors) {
+static OwningOpRef<ModuleOp> cutForRank(const CompileOptions &options, ModuleOp module, int64_t rank, std::vector<std::string> &errors) {
   OwningOpRef<ModuleOp> part = cast<ModuleOp>(module->clone());
   PartitionRanksOptions cut;
   cut.rank = rank;
   bool isCut = runPasses(*part, errors, [&](PassManager &passes) { passes.addPass(createPartitionRanks(cut)); });
-  return isCut ? std::move(part) : OwningOpRef<ModuleOp>();
+  if (!isCut)
+    return {};
+  if (options.wholeSignature)
+    restoreSignature(*part, module, rank);
+  return part;
 }
 
 /// The first and the last rank along each axis: each dependence between collectives is one of theirs, since a rank between them needs both neighbours.
@@ -64,10 +69,10 @@ static std::vector<int64_t> listCorners(const Grid &grid) {
 }
 
 /// Decides which exchanges become one, for all ranks, and says so in the module's description.
-static bool chooseMerges(ModuleOp module, const Grid &grid, ExchangeMerges &merges, std::vector<std::string> &errors) {
+static bool chooseMerges(const CompileOptions &options, ModuleOp module, const Grid &grid, ExchangeMerges &merges, std::vector<std::string> &errors) {
   std::vector<OwningOpRef<ModuleOp>> corners;
   for (int64_t rank : listCorners(grid)) {
-    corners.push_back(cutForRank(module, rank, errors));
+    corners.push_back(cutForRank(options, module, rank, errors));
     if (!corners.back())
       return false;
   }
@@ -145,17 +150,16 @@ static void noteCuts(ModuleOp module) {
   std::optional<Grid> grid = getGrid(module);
   auto function = module.lookupSymbol<func::FuncOp>("main");
   std::vector<std::pair<std::string, std::string>> metadata = nn::getMetadata(module);
-  auto note = [&](StringAttr name, Operation *annotation) {
-    auto shard = dyn_cast_or_null<shard::ShardOp>(annotation);
-    Cut cut = shard ? getCut(shard, *grid) : Cut();
+  auto note = [&](StringAttr name, const Cut &cut) {
     if (name && llvm::any_of(cut, [](int dim) { return dim != whole; }))
       metadata.emplace_back("kiln.shard." + name.str(),
                             llvm::join(llvm::map_range(cut, [](int dim) { return dim == whole ? "-" : std::to_string(dim); }), ","));
   };
-  for (auto [i, argument] : llvm::enumerate(function.getArguments()))
-    note(function.getArgAttrOfType<StringAttr>(i, nn::nameAttrName), argument.use_empty() ? nullptr : *argument.getUsers().begin());
-  for (auto [i, result] : llvm::enumerate(function.front().getTerminator()->getOperands()))
-    note(function.getResultAttrOfType<StringAttr>(i, nn::nameAttrName), result.getDefiningOp());
+  SignatureCuts cuts = listSignatureCuts(function, *grid);
+  for (auto [i, cut] : llvm::enumerate(cuts.arguments))
+    note(function.getArgAttrOfType<StringAttr>(i, nn::nameAttrName), cut);
+  for (auto [i, cut] : llvm::enumerate(cuts.results))
+    note(function.getResultAttrOfType<StringAttr>(i, nn::nameAttrName), cut);
   if (!metadata.empty())
     nn::setMetadata(module, metadata);
 }
@@ -188,18 +192,19 @@ bool splitByRank(const CompileOptions &options, Compilation &result, std::vector
   result.targets.clear();
   if (!chooseCuts(*general.module, options, result.outputs, errors))
     return false;
-  noteCuts(*general.module);
+  if (!options.wholeSignature)
+    noteCuts(*general.module);
   if (options.onWholeWork)
     options.onWholeWork(findWholeWork(general.module->lookupSymbol<func::FuncOp>("main")));
   ExchangeMerges merges;
   // As for exchange beside work: fewer messages keep more values at one time, and the order that the user has seen.
   bool merging = !options.plain && !options.smallestMemory && options.inPlace.empty();
-  if (merging && !chooseMerges(*general.module, *parseGrid(options.ranks), merges, errors))
+  if (merging && !chooseMerges(options, *general.module, *parseGrid(options.ranks), merges, errors))
     return false;
   for (int64_t rank = 0; rank < countRanks(options); ++rank) {
     if (options.onlyRank >= 0 && rank != options.onlyRank)
       continue;
-    OwningOpRef<ModuleOp> part = cutForRank(*general.module, rank, errors);
+    OwningOpRef<ModuleOp> part = cutForRank(options, *general.module, rank, errors);
     if (!part)
       return false;
     mergeExchanges(*part, merges);

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/ranks/BodyLoops.h"
 #include "passes/ranks/CutOptions.h"
 #include "passes/ranks/DescribeSharding.h"
 #include "passes/ranks/RecurrentGates.h"
@@ -88,11 +89,11 @@ bool AxisChoice::livesOn(Value value, Operation *op) const {
 
 std::vector<Change> AxisChoice::listChanges(Operation *op, const CutOption &option, const DenseMap<Value, unsigned> &places) const {
   std::vector<Change> changes;
-  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands))
-    if (auto place = places.find(operand); place != places.end()) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (auto place = places.find(operand.get()); place != places.end()) {
       changes.push_back({place->second, {}});
-      for (int from = whole; from < cast<RankedTensorType>(operand.getType()).getRank(); ++from)
-        changes.back().seconds.push_back(times * axis.exchange(operand, from, cut));
+      for (int from = whole; from < cast<RankedTensorType>(operand.get().getType()).getRank(); ++from)
+        changes.back().seconds.push_back(times * axis.exchange(operand, from, option));
     }
   return changes;
 }
@@ -272,6 +273,7 @@ void ChooseShardings::runOnOperation() {
     module.emitError() << "'" << gridText << "' is not a grid of up to " << maxRanks << " ranks and three axes, such as 4 or 2x4";
     return signalPassFailure();
   }
+  function.walk([](CompositeOp composite) { joinConstants(composite); });
   splitProducts(function);
   sinkViews(function);
   FailureOr<RankWishes> wishes = RankWishes::read(function, *grid, wishList);

@@ -60,9 +60,9 @@ static double estimateDepth(Operation *op) {
     return estimateElements(weight) / std::max(1.0, estimateSize(getDim(weight.getType(), channels), module));
   };
   return llvm::TypeSwitch<Operation *, double>(op)
-      .Case([&](MatmulOp product) { return estimateSize(getDims(product.getLhs().getType()).back(), module); })
+      .Case<MatmulOp, QuantizedMatmulOp>([&](auto product) { return estimateSize(getDims(product.getLhs().getType()).back(), module); })
       .Case([&](BlockQuantizedMatmulOp product) { return estimateSize(getDims(product.getLhs().getType()).back(), module); })
-      .Case([&](ConvOp conv) { return perChannel(conv.getWeight(), 0); })
+      .Case<ConvOp, QuantizedConvOp>([&](auto conv) { return perChannel(conv.getWeight(), 0); })
       .Case([&](ConvTransposeOp conv) { return perChannel(conv.getWeight(), 1); })
       .Case([&](AttentionOp attention) { return 2 * estimateSize(getDims(attention.getKey().getType()).end()[-2], module); })
       .Case<LstmOp, GruOp, RnnOp>([&](auto layer) { return estimateSize(getDims(layer.getRecurrence().getType()).back(), module); })
@@ -90,7 +90,8 @@ double estimateSeconds(Operation *op, const RankMachine &machine) {
     if (!isa<GatherOp>(op)) // which reads as much as it writes
       bytes += estimateBytes(operand);
   // What is element-wise becomes a part of a product's kernel, mostly, and its tensors stay in caches.
-  double shareOfMemory = isa<ScalarBody>(op) ? 0.1 : isa<MatmulOp, ConvOp, ConvTransposeOp, BlockQuantizedMatmulOp>(op) ? 1.0 : 0.3;
+  bool isProduct = isa<MatmulOp, ConvOp, ConvTransposeOp, BlockQuantizedMatmulOp, QuantizedMatmulOp, QuantizedConvOp>(op);
+  double shareOfMemory = isa<ScalarBody>(op) ? 0.1 : isProduct ? 1.0 : 0.3;
   return std::max(flops / machine.flopsPerSecond, shareOfMemory * bytes / machine.bytesPerSecond);
 }
 

@@ -71,6 +71,30 @@ void AxisCuts::addSums(Operation *op, unsigned loop, CutOption option, CutOption
     }
 }
 
+std::string AxisCuts::findGroupFault(Operation *op, const CutOption &option) const {
+  auto conv = dyn_cast<ConvOp>(op);
+  auto quantized = dyn_cast<QuantizedConvOp>(op);
+  bool isGrouped = conv ? conv.getGroups() > 1 : quantized && quantized.getGroups() > 1;
+  // The batch is dimension 0.
+  if (!isGrouped || option.operands[0] < 1)
+    return "";
+  int64_t channels = sizeOfPart(cast<RankedTensorType>(op->getOperand(0).getType()), option.operands[0], cuts.uses.lookup(&op->getOpOperand(0)), grid, axis);
+  int64_t groups = channels / cast<RankedTensorType>(op->getOperand(1).getType()).getDimSize(1);
+  return groups % parts == 0 ? "" : std::to_string(groups) + " groups of channels are not divisible by " + std::to_string(parts);
+}
+
+std::string AxisCuts::findOrderFault(Operation *op, const CutOption &option) const {
+  for (auto [result, dim] : llvm::zip(op->getResults(), option.results))
+    for (unsigned earlier = 0; earlier < axis; ++earlier) {
+      if (dim == whole || cuts.values.lookup(result)[earlier] != dim)
+        continue;
+      for (auto [operand, own] : llvm::zip(op->getOpOperands(), option.operands))
+        if (own != whole && cuts.uses.lookup(&operand)[earlier] != own)
+          return "the parts of a sum along axis " + std::to_string(earlier) + " are combined along this dimension";
+    }
+  return "";
+}
+
 void AxisCuts::addLoop(Operation *op, unsigned loop, CutOptions &options) const {
   auto interface = cast<shard::ShardingInterface>(op);
   SmallVector<AffineMap> maps = interface.getIndexingMaps();
@@ -93,6 +117,10 @@ void AxisCuts::addLoop(Operation *op, unsigned loop, CutOptions &options) const 
   }
   for (OpResult result : op->getResults())
     option.results.push_back(find(result, cuts.values.lookup(result), maps[op->getNumOperands() + result.getResultNumber()]));
+  if (refused.reason.empty())
+    refused.reason = findGroupFault(op, option);
+  if (refused.reason.empty())
+    refused.reason = findOrderFault(op, option);
   bool isSum = interface.getLoopIteratorTypes()[loop] == utils::IteratorType::reduction;
   // Parts of 16 bits would be rounded before they are added.
   if (auto halves = dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())); isSum && refused.reason.empty() && halves && halves.getWidth() < 32)
@@ -148,10 +176,10 @@ void AxisCuts::addWindowOptions(Operation *op, CutOptions &options) const {
     CutOption option = options.list.front();
     option.operands[0] = option.results[0] = static_cast<int>(dim);
     double rowBytes = estimateBytes(op->getOperand(0)) / static_cast<double>(type.getDimSize(dim));
-    option.sentBytes = bytesSoFar(op->getOperand(0)) / static_cast<double>(size) * static_cast<double>(cut->before + cut->after);
+    option.borderBytes = bytesSoFar(op->getOperand(0)) / static_cast<double>(size) * static_cast<double>(cut->before + cut->after);
     option.seconds /= static_cast<double>(parts);
     for (int64_t rows : {cut->before, cut->after})
-      option.seconds += rows ? machine.latency + static_cast<double>(rows) * rowBytes / machine.networkBytesPerSecond : 0;
+      option.borderSeconds += rows ? machine.latency + static_cast<double>(rows) * rowBytes / machine.networkBytesPerSecond : 0;
     options.list.push_back(option);
   }
 }
@@ -201,7 +229,7 @@ CutOptions AxisCuts::listOptions(Operation *op) const {
   if (isCutByUnits(op, cuts))
     return options;
   isa<ReshapeOp>(op) ? addReshapeOptions(op, options) : addLoopOptions(op, options);
-  if (isa<Windowed>(op))
+  if (hasWindows(op))
     addWindowOptions(op, options);
   addGateOptions(op, options);
   // Where a wish cannot be kept by the operation itself, its result is cut behind it.
@@ -220,6 +248,11 @@ double AxisCuts::exchange(Value value, int from, int to) const {
   if (from == whole)
     return bytes / static_cast<double>(parts) / machine.bytesPerSecond;
   return to == whole ? machine.allGather(bytes, parts) : machine.allToAll(bytes, parts);
+}
+
+double AxisCuts::exchange(OpOperand &operand, int from, const CutOption &option) const {
+  double border = operand.getOperandNumber() == 0 && from != whole ? option.borderSeconds : 0;
+  return border + exchange(operand.get(), from, option.operands[operand.getOperandNumber()]);
 }
 
 double AxisCuts::bytesSoFar(Value value) const {

@@ -16,8 +16,10 @@ struct CutOption {
   llvm::SmallVector<int> operands, results;
   /// Of the operation, and of combining its results.
   double seconds = 0;
-  /// What a rank sends to combine results, or for rows and states that others need.
+  /// What a rank sends to combine results, or for states that others need.
   double sentBytes = 0;
+  /// What the rows of neighbours take that windows need of the first operand, and their bytes, unless each rank has all rows.
+  double borderSeconds = 0, borderBytes = 0;
 };
 
 /// A way to cut an operation that is not possible.
@@ -56,6 +58,8 @@ public:
   CutOptions listOptions(mlir::Operation *op) const;
   /// Seconds to have a value as `to` says.
   double exchange(mlir::Value value, int from, int to) const;
+  /// Seconds to have an operand as the option says, with the rows of neighbours.
+  double exchange(mlir::OpOperand &operand, int from, const CutOption &option) const;
   /// What a rank sends for that.
   double sentFor(mlir::Value value, int from, int to) const;
   /// The price of the weights that a rank keeps for an option, in seconds.
@@ -78,6 +82,11 @@ private:
   double bytesSoFar(mlir::Value value) const;
   /// Why a value of this type, cut so far as `cut` says, cannot be cut at `dim` in equal parts; empty if it can.
   std::string findFault(mlir::Value value, const Cut &cut, int dim) const;
+  /// Why an option would cut a dimension of the result into other parts than it has: the first axis makes the largest ones, so the operands have to be cut
+  /// along it, too. Empty if they are.
+  std::string findOrderFault(mlir::Operation *op, const CutOption &option) const;
+  /// Why an option would cut a group of a convolution's channels; empty if it does not.
+  std::string findGroupFault(mlir::Operation *op, const CutOption &option) const;
 
   const CutsSoFar &cuts;
 };

@@ -93,14 +93,22 @@ static std::string describeCut(Operation *op, const CutOption &option) {
 
 //===- What a cut costs ------------------------------------------------------===//
 
+/// How a value is cut where it is made. What is had without work is whole.
+static int findCut(const AxisCuts &axis, const OptionMap &chosen, Value value) {
+  if (isAnyPart(value))
+    return whole;
+  if (auto result = dyn_cast<OpResult>(value))
+    return chosen.find(result.getOwner())->second.results[result.getResultNumber()];
+  auto argument = cast<BlockArgument>(value);
+  return isa<func::FuncOp>(argument.getOwner()->getParentOp()) ? axis.wishes.cutOfArgument(argument.getArgNumber(), axis.axis) : whole;
+}
+
 /// Seconds of an option among the options that other operations have.
 static double costAmong(const AxisCuts &axis, const OptionMap &chosen, Operation *op, const CutOption &option) {
   double seconds = option.seconds;
-  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands)) {
-    auto result = dyn_cast<OpResult>(operand);
-    if (result && !isAnyPart(operand))
-      seconds += axis.exchange(operand, chosen.lookup(result.getOwner()).results[result.getResultNumber()], cut);
-  }
+  for (OpOperand &operand : op->getOpOperands())
+    if (!isAnyPart(operand.get()))
+      seconds += axis.exchange(operand, findCut(axis, chosen, operand.get()), option);
   for (auto [result, cut] : llvm::zip(op->getResults(), option.results))
     for (OpOperand &use : result.getUses())
       seconds += axis.exchange(result, cut, chosen.lookup(use.getOwner()).operands[use.getOperandNumber()]);
@@ -129,10 +137,13 @@ private:
 double AxisAccount::countSent(Operation *op) {
   const CutOption &option = chosen.find(op)->second;
   double bytes = option.sentBytes;
-  for (auto [operand, cut] : llvm::zip(op->getOperands(), option.operands)) {
-    auto result = dyn_cast<OpResult>(operand);
-    int from = result ? chosen.find(result.getOwner())->second.results[result.getResultNumber()] : whole;
-    if (from != whole && !isAnyPart(operand) && had.insert({operand, cut}).second)
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    int from = findCut(axis, chosen, operand), cut = option.operands[i];
+    if (from == whole)
+      continue;
+    if (i == 0)
+      bytes += option.borderBytes;
+    if (had.insert({operand, cut}).second)
       bytes += axis.sentFor(operand, from, cut);
   }
   return bytes;
@@ -261,7 +272,7 @@ static Attribute describe(Builder &b, Operation *op, const ShardingChoice &choic
   for (auto [axis, options] : llvm::enumerate(choice.axes)) {
     sent += accounts[axis].countSent(op);
     if (const CutOption &option = options.find(op)->second; !isUncut(option) && !isa<func::ReturnOp>(op))
-      texts.push_back((grid.shape.size() > 1 ? "along axis " + std::to_string(axis) + " " : "") + describeCut(op, option));
+      texts.push_back(describeCut(op, option) + (grid.shape.size() > 1 ? " on axis " + std::to_string(axis) : ""));
   }
   if (sent == 0 && (texts.empty() || !listsAll))
     return {};

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
+#include "passes/ranks/BodyLoops.h"
 #include "passes/ranks/Layouts.h"
 #include "passes/ranks/RecurrentGates.h"
 #include "passes/ranks/Resharding.h"
@@ -16,6 +17,8 @@
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Shard/Interfaces/ShardingInterface.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -40,10 +43,13 @@ private:
   void partition(Operation *op);
   void partitionBody(Block &block);
   bool partitionGates(Operation *op);
+  SmallVector<int64_t> countPartsOfLoops(Operation *op);
   Value partitionConstant(ConstantOp op, const Cut &cut);
   Value scale(Value value, double factor);
   /// The axes along which images are cut into strips, and how.
   SmallVector<std::pair<unsigned, WindowCut>> findStrips(Operation *op);
+  bool hasAllRows(shard::ShardOp use, unsigned axis);
+  Cut cutToHave(shard::ShardOp use);
   /// The axes along which a sum of the operation is cut, and how its parts are combined.
   SmallVector<std::pair<unsigned, ReduceKind>> findSums(Operation *op);
   Cut cutOfUse(OpOperand &operand) { return getCut(operand.get().getDefiningOp<shard::ShardOp>(), grid); }
@@ -109,6 +115,29 @@ SmallVector<std::pair<unsigned, ReduceKind>> Partition::findSums(Operation *op) 
   return sums;
 }
 
+/// The parts into which the axes cut each loop of an operation.
+SmallVector<int64_t> Partition::countPartsOfLoops(Operation *op) {
+  auto interface = cast<shard::ShardingInterface>(op);
+  SmallVector<AffineMap> maps = interface.getIndexingMaps();
+  SmallVector<int64_t> parts(interface.getLoopIteratorTypes().size(), 1);
+  if (parts.empty())
+    return parts;
+  for (unsigned axis = 0; axis < grid.shape.size(); ++axis) {
+    llvm::SmallSetVector<unsigned, 1> cuts;
+    auto add = [&](AffineMap map, const Cut &cut) {
+      if (cut[axis] != whole)
+        cuts.insert(cast<AffineDimExpr>(map.getResult(cut[axis])).getPosition());
+    };
+    for (OpOperand &operand : op->getOpOperands())
+      add(maps[operand.getOperandNumber()], cutOfUse(operand));
+    for (OpResult result : op->getResults())
+      add(maps[op->getNumOperands() + result.getResultNumber()], cutOfResult(result));
+    for (unsigned loop : cuts)
+      parts[loop] *= grid.shape[axis];
+  }
+  return parts;
+}
+
 /// The value times a number.
 Value Partition::scale(Value value, double factor) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -118,7 +147,7 @@ Value Partition::scale(Value value, double factor) {
 
 SmallVector<std::pair<unsigned, WindowCut>> Partition::findStrips(Operation *op) {
   SmallVector<std::pair<unsigned, WindowCut>> strips;
-  if (!isa<Windowed>(op))
+  if (!hasWindows(op))
     return strips;
   auto type = cast<RankedTensorType>(op->getOperand(0).getType()), result = cast<RankedTensorType>(op->getResult(0).getType());
   Cut cut = cutOfUse(op->getOpOperand(0)), made = cutOfResult(op->getResult(0));
@@ -127,6 +156,23 @@ SmallVector<std::pair<unsigned, WindowCut>> Partition::findStrips(Operation *op)
       if (auto strip = findWindowCut(op, dim, sizeOfPart(type, dim, cut, grid, axis), sizeOfPart(result, dim, made, grid, axis), grid.shape[axis]))
         strips.emplace_back(axis, *strip);
   return strips;
+}
+
+/// Whether each rank has what a use reads without a cut along the axis.
+bool Partition::hasAllRows(shard::ShardOp use, unsigned axis) {
+  auto source = use.getSrc().getDefiningOp<shard::ShardOp>();
+  return source.getSrc().getDefiningOp<ConstantOp>() || getCut(source, grid)[axis] == whole;
+}
+
+/// What is made of a value for a use. Windows take their rows and those of their neighbours from all rows, where the rank has these.
+Cut Partition::cutToHave(shard::ShardOp use) {
+  Cut cut = getCut(use, grid);
+  OpOperand &operand = *use->use_begin();
+  if (operand.getOperandNumber() == 0)
+    for (auto &[axis, strip] : findStrips(operand.getOwner()))
+      if (hasAllRows(use, axis))
+        cut[axis] = whole;
+  return cut;
 }
 
 Value Partition::change(shard::ShardOp source, const Cut &wanted) {
@@ -143,11 +189,12 @@ void Partition::partitionShard(shard::ShardOp op) {
   Value part = parts.lookup(op.getSrc());
   if (op.getAnnotateForUsers()) {
     auto source = op.getSrc().getDefiningOp<shard::ShardOp>();
+    Cut cut = cutToHave(op);
     // Any part of a constant can be had without the others.
     if (auto constant = source.getSrc().getDefiningOp<ConstantOp>())
-      part = partitionConstant(constant, getCut(op, grid));
+      part = partitionConstant(constant, cut);
     else
-      part = change(source, getCut(op, grid));
+      part = change(source, cut);
   }
   parts.map(op.getResult(), part);
 }
@@ -192,6 +239,15 @@ static void cutDirections(Operation *clone, const Cut &cut, const Grid &grid, in
       setReverse(clone);
 }
 
+/// Whole groups are cut: those that are left have as many channels each as before.
+template <typename Conv> static void cutGroups(Conv conv) {
+  if (conv.getGroups() == 1)
+    return;
+  RankedTensorType input = conv.getInput().getType();
+  int64_t channels = input.getDimSize(conv.getLayout() == Layout::ChannelsFirst ? 1 : input.getRank() - 1);
+  conv.setGroups(channels / conv.getWeight().getType().getDimSize(1));
+}
+
 void Partition::partition(Operation *op) {
   builder.setInsertionPoint(op);
   if (partitionGates(op))
@@ -203,11 +259,23 @@ void Partition::partition(Operation *op) {
   SmallVector<std::pair<unsigned, ReduceKind>> sums = findSums(op);
   IRMapping operands(parts);
   SmallVector<std::pair<unsigned, WindowCut>> strips = findStrips(op);
-  for (auto &[axis, cut] : strips)
-    operands.map(op->getOperand(0), addNeighbours(builder, op->getLoc(), operands.lookup(op->getOperand(0)), cut, grid, axis, rank, collectives));
+  for (auto &[axis, cut] : strips) {
+    Value rows = operands.lookup(op->getOperand(0));
+    rows = hasAllRows(op->getOperand(0).getDefiningOp<shard::ShardOp>(), axis)
+               ? takeRows(builder, op->getLoc(), rows, cut, grid.shape[axis], grid.coordinate(rank, axis))
+               : addNeighbours(builder, op->getLoc(), rows, cut, grid, axis, rank, collectives);
+    operands.map(op->getOperand(0), rows);
+    // Each rank has all rows of the zero points.
+    if (auto conv = dyn_cast<QuantizedConvOp>(op)) {
+      Value zero = operands.lookup(conv.getInputZero());
+      operands.map(conv.getInputZero(), takeRows(builder, op->getLoc(), zero, cut, grid.shape[axis], grid.coordinate(rank, axis)));
+    }
+  }
   Operation *clone = builder.clone(*op, operands);
   if (auto loop = dyn_cast<LoopOp>(clone))
     partitionBody(loop.getBody().front());
+  if (auto composite = dyn_cast<CompositeOp>(clone))
+    cutBody(composite, countPartsOfLoops(op));
   if (matchGatedLayer(op))
     cutDirections(clone, cutOfUse(op->getOpOperand(Recurrence)), grid, rank);
   for (auto &[axis, cut] : strips)
@@ -226,12 +294,7 @@ void Partition::partition(Operation *op) {
         value = scale(value, 1.0 / static_cast<double>(grid.shape[axis]));
     parts.map(result, value);
   }
-  // Whole groups are cut: those that are left have as many channels each as before.
-  if (auto conv = dyn_cast<ConvOp>(clone); conv && conv.getGroups() > 1) {
-    RankedTensorType input = conv.getInput().getType();
-    int64_t channels = input.getDimSize(conv.getLayout() == Layout::ChannelsFirst ? 1 : input.getRank() - 1);
-    conv.setGroups(channels / conv.getWeight().getType().getDimSize(1));
-  }
+  llvm::TypeSwitch<Operation *>(clone).Case<ConvOp, QuantizedConvOp>([](auto conv) { cutGroups(conv); });
 }
 
 /// Replaces the operations of a block.
@@ -252,9 +315,12 @@ void Partition::partitionBody(Block &block) {
     else if (!isa<shard::ShardingOp>(op))
       partition(op);
   }
-  // What was there before goes, the last first.
-  for (Operation *op : llvm::reverse(before))
+  // What was there before goes, the last first. Other values may then have its place in memory.
+  for (Operation *op : llvm::reverse(before)) {
+    for (Value result : op->getResults())
+      changed.erase(result);
     op->erase();
+  }
 }
 
 void Partition::run() {

@@ -1,6 +1,8 @@
 //===- ShardLoops.cpp - How the nn operations can be cut --------------------===//
 #include "passes/ranks/ShardLoops.h"
+#include "passes/ranks/BodyLoops.h"
 #include "dialects/nn/BlockQuantized.h"
+#include "dialects/nn/Calls.h"
 #include "dialects/nn/Dims.h"
 #include "passes/ranks/RecurrentGates.h"
 
@@ -92,16 +94,22 @@ static void describeView(Operation *op, AffineMap index, Loops &loops) {
   loops.map(result);
 }
 
-static void describeMatmul(MatmulOp op, Loops &loops) {
-  SmallVector<AffineExpr> batch = loops.parallels(rankOf(op.getLhs()) - 2);
+/// The zero points of quantised numbers lie as the numbers do.
+static void describeMatmul(Operation *op, Loops &loops) {
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  if (rankOf(lhs) < 2 || rankOf(rhs) < 2)
+    return;
+  SmallVector<AffineExpr> batch = loops.parallels(rankOf(lhs) - 2);
   AffineExpr m = loops.parallel(), n = loops.parallel(), k = loops.reduction(ReductionKind::Sum);
   auto with = [&](bool batched, AffineExpr row, AffineExpr column) {
     SmallVector<AffineExpr> exprs(batched ? batch : SmallVector<AffineExpr>());
     exprs.append({row, column});
     loops.map(exprs);
   };
-  with(true, m, k);
-  with(rankOf(op.getRhs()) > 2, k, n);
+  for (unsigned i = 0; i < op->getNumOperands(); i += 2) {
+    with(true, m, k);
+    with(rankOf(rhs) > 2, k, n);
+  }
   with(true, m, n);
 }
 
@@ -135,16 +143,18 @@ static SmallVector<AffineExpr> imageDims(Layout layout, AffineExpr batch, Affine
 
 /// Filters are cut into parts that make the channels of the result. In a depthwise convolution, or another one in groups, the channels of the operand go with
 /// them; otherwise the sum over these channels can be cut.
-static void describeConv(ConvOp op, Loops &loops) {
+template <typename Conv> static void describeConv(Conv op, Loops &loops) {
   size_t rank = rankOf(op.getInput());
   AffineExpr batch = loops.parallel(), filters = loops.parallel();
   bool isGrouped = op.getGroups() > 1;
   AffineExpr sum = isGrouped ? loops.whole() : loops.reduction(ReductionKind::Sum);
-  loops.map(imageDims(op.getLayout(), batch, isGrouped ? filters : sum, rank, loops));
   SmallVector<AffineExpr> weight = loops.wholes(rank);
   weight[0] = filters;
   weight[1] = sum;
-  loops.map(weight);
+  for (unsigned i = 0; i < op->getNumOperands(); i += 2) {
+    loops.map(imageDims(op.getLayout(), batch, isGrouped ? filters : sum, rank, loops));
+    loops.map(weight);
+  }
   loops.map(imageDims(op.getLayout(), batch, filters, rank, loops));
 }
 
@@ -231,6 +241,64 @@ static void describeGather(GatherOp op, Loops &loops) {
   loops.map(result);
 }
 
+/// Every element is picked among those that differ from its place along the axis only.
+static void describeGatherElements(GatherElementsOp op, Loops &loops) {
+  SmallVector<AffineExpr> input, result = loops.parallels(rankOf(op.getIndices()));
+  for (auto [i, loop] : llvm::enumerate(result)) {
+    bool isAligned = provablyEqual(getDim(op.getInput().getType(), i), getDim(op.getIndices().getType(), i));
+    // Along the axis, the indices alone can be cut.
+    if (i != op.getAxis() && !isAligned)
+      loop = loops.whole();
+    input.push_back(i == op.getAxis() ? loops.whole() : loop);
+  }
+  loops.map(input);
+  loops.map(result);
+  loops.map(result);
+}
+
+/// Tuples of indices pick slices: [batch, tuples] of the result are those of the indices, and what is left of the input is a slice.
+static void describeGatherNd(GatherNdOp op, Loops &loops) {
+  SmallVector<AffineExpr> indices = loops.parallels(rankOf(op.getIndices()) - 1), input = loops.wholes(rankOf(op.getInput())), result = indices;
+  std::copy(indices.begin(), indices.begin() + op.getBatchDims(), input.begin());
+  size_t sliced = input.size() + indices.size() - rankOf(op.getResult());
+  for (size_t i = sliced; i < input.size(); ++i)
+    result.push_back(input[i] = loops.parallel());
+  indices.push_back(loops.whole());
+  loops.map(input);
+  loops.map(indices);
+  loops.map(result);
+}
+
+/// Slices of the updates go to the places that tuples name. Any part of all slices is updated by itself.
+static void describeScatterNd(ScatterNdOp op, Loops &loops) {
+  size_t tuples = rankOf(op.getIndices()) - 1, sliced = rankOf(op.getInput()) + tuples - rankOf(op.getUpdates());
+  SmallVector<AffineExpr> input = loops.wholes(rankOf(op.getInput())), updates = loops.wholes(tuples);
+  for (size_t i = sliced; i < input.size(); ++i)
+    updates.push_back(input[i] = loops.parallel());
+  loops.map(input);
+  loops.map(loops.wholes(tuples + 1));
+  loops.map(updates);
+  loops.map(input);
+}
+
+/// Every row goes down all trees.
+static void describeTrees(TreeEnsembleOp op, Loops &loops) {
+  AffineExpr row = loops.parallel(), all = loops.whole();
+  loops.map({row, all});
+  for (int i = 0; i < 4; ++i)
+    loops.map({all});
+  loops.map({row, all, all});
+}
+
+/// Everything but the last two dimensions, points and their parts.
+static void describeFourier(FourierOp op, Loops &loops) {
+  SmallVector<AffineExpr> all = loops.parallels(rankOf(op.getInput()) - 2);
+  all.append(2, loops.whole());
+  loops.map(all);
+  loops.map({loops.whole()});
+  loops.map(all);
+}
+
 /// Updates go where the input's elements of the same other dimensions are.
 static void describeScatter(ScatterElementsOp op, Loops &loops) {
   SmallVector<AffineExpr> all;
@@ -305,6 +373,48 @@ static void describeMade(Operation *op, std::optional<size_t> axis, Loops &loops
   loops.map(all);
 }
 
+//===- Composites ------------------------------------------------------------===//
+
+/// The loops of a body that equals the operation.
+static void describeBody(Operation *op, ValueRange arguments, Block &body, ValueRange results, Loops &loops) {
+  BodyLoops found(arguments, llvm::make_range(body.begin(), body.end()), results);
+  SmallVector<AffineExpr> exprs = loops.parallels(found.countLoops());
+  auto map = [&](Value value) {
+    SmallVector<AffineExpr> dims;
+    for (unsigned dim = 0; dim < rankOf(value); ++dim) {
+      int loop = found.findLoop(value, dim);
+      dims.push_back(loop < 0 ? loops.whole() : exprs[loop]);
+    }
+    loops.map(dims);
+  };
+  llvm::for_each(arguments, map);
+  llvm::for_each(results, map);
+}
+
+/// A composite of the user's, if its body says how its function reads each operand.
+static void describeComposite(CompositeOp op, Loops &loops) {
+  Block &body = op.getBody().front();
+  if (llvm::none_of(body.getArguments(), [](Value argument) { return argument.use_empty() && rankOf(argument) > 0; }))
+    describeBody(op, body.getArguments(), body, op.getTerminator()->getOperands(), loops);
+}
+
+/// An operation that can be asked for its body: it is built where nothing is known of the operands.
+static void describeDecomposed(Operation *op, Loops &loops) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(op->getLoc());
+  (*module)->setDiscardableAttrs(op->getParentOfType<ModuleOp>()->getDiscardableAttrDictionary());
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  auto function = func::FuncOp::create(builder, op->getLoc(), "main", builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
+  Block &body = *function.addEntryBlock();
+  builder.setInsertionPointToEnd(&body);
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(body.getArguments());
+  builder.setInsertionPoint(copy);
+  FailureOr<SmallVector<Value>> results = cast<Decomposable>(copy).decompose(builder);
+  copy->erase();
+  if (succeeded(results))
+    describeBody(op, body.getArguments(), body, *results, loops);
+}
+
 //===- Each operation --------------------------------------------------------===//
 
 static bool hasOneShape(Operation *op) {
@@ -315,7 +425,15 @@ static bool hasOneShape(Operation *op) {
   });
 }
 
+/// Strings lie in the memory of their rank.
+static bool hasStrings(Operation *op) {
+  auto isText = [](Type type) { return isString(getElementTypeOrSelf(type)); };
+  return llvm::any_of(op->getOperandTypes(), isText) || llvm::any_of(op->getResultTypes(), isText);
+}
+
 static void describeLoops(Operation *op, Loops &loops) {
+  if (hasStrings(op))
+    return;
   if (isa<ScalarBody>(op))
     return hasOneShape(op) ? describeElementwise(op, loops) : void();
   if (auto view = dyn_cast<IndexMap>(op))
@@ -326,22 +444,32 @@ static void describeLoops(Operation *op, Loops &loops) {
       .Case([&](ChooseOp choose) { describeChoose(choose, loops); })
       .Case<ConstantOp, SplatOp>([&](auto) { describeMade(op, std::nullopt, loops); })
       .Case([&](IotaOp iota) { describeMade(op, iota.getAxis(), loops); })
-      .Case([&](MatmulOp product) { describeMatmul(product, loops); })
+      .Case<MatmulOp, QuantizedMatmulOp>([&](auto) { describeMatmul(op, loops); })
       .Case([&](BlockQuantizedMatmulOp product) { describeBlockProduct(product, loops); })
-      .Case([&](ConvOp conv) { describeConv(conv, loops); })
+      .Case<ConvOp, QuantizedConvOp>([&](auto conv) { describeConv(conv, loops); })
       .Case([&](ConvTransposeOp conv) { describeConvTranspose(conv, loops); })
       .Case<MaxPoolOp, AvgPoolOp>([&](auto) { describePool(op, loops); })
       .Case([&](AttentionOp attention) { describeAttention(attention, loops); })
       .Case([&](ReduceOp reduce) { describeReduce(reduce, loops); })
       .Case([&](GatherOp gather) { describeGather(gather, loops); })
+      .Case([&](GatherElementsOp gather) { describeGatherElements(gather, loops); })
+      .Case([&](GatherNdOp gather) { describeGatherNd(gather, loops); })
       .Case([&](ScatterElementsOp scatter) { describeScatter(scatter, loops); })
+      .Case([&](ScatterNdOp scatter) { describeScatterNd(scatter, loops); })
+      .Case([&](TreeEnsembleOp trees) { describeTrees(trees, loops); })
+      .Case([&](FourierOp transform) { describeFourier(transform, loops); })
       .Case([&](PadOp pad) { describePad(pad, loops); })
       .Case([&](ResizeOp resize) { describeResize(resize, loops); })
       .Case([&](BatchNormOp norm) { describeBatchNorm(norm, loops); })
       .Case<LayerNormOp, RmsNormOp>([&](auto norm) { describeRows(op, norm.getAxis(), rankOf(op->getResult(0)), loops); })
       .Case<SoftmaxOp, LogSoftmaxOp, HardmaxOp, LpNormOp, CumulativeOp, ArgReduceOp, TopKOp>(
           [&](auto row) { describeRows(op, row.getAxis(), row.getAxis() + 1, loops); })
-      .Case([&](ConcatOp concat) { describeRows(op, concat.getAxis(), concat.getAxis() + 1, loops); });
+      .Case([&](ConcatOp concat) { describeRows(op, concat.getAxis(), concat.getAxis() + 1, loops); })
+      .Case([&](CompositeOp composite) { describeComposite(composite, loops); })
+      .Default([&](Operation *) {
+        if (isa<Decomposable>(op))
+          describeDecomposed(op, loops);
+      });
 }
 
 template <typename Op> struct ShardModel : shard::ShardingInterface::ExternalModel<ShardModel<Op>, Op> {
@@ -368,6 +496,10 @@ void registerShardLoops(DialectRegistry &registry) {
 #define GET_OP_LIST
 #include "dialects/nn/NNBlockOps.cpp.inc"
         >(context);
+    attach<
+#define GET_OP_LIST
+#include "dialects/nn/NNCallOps.cpp.inc"
+        >(context);
   });
 }
 
@@ -377,6 +509,8 @@ SmallVector<std::pair<unsigned, unsigned>> matchReshapedDims(Operation *reshape,
                                                              int64_t parts) {
   DimExprs from = getDims(reshape->getOperand(0).getType()), to = getDims(reshape->getResult(0).getType());
   SmallVector<std::pair<unsigned, unsigned>> pairs;
+  if (hasStrings(reshape))
+    return pairs;
   size_t i = 0, j = 0;
   // Groups of dimensions with equal products, as small as possible. The outermost dimensions of a group, sizes of one left out, are cut together.
   while (i < from.size() && j < to.size()) {

@@ -9,6 +9,25 @@ namespace kiln {
 
 using namespace nn;
 
+namespace {
+/// The attributes of an operation with windows.
+struct Windows {
+  Layout layout;
+  ArrayRef<int64_t> strides, dilations, pads;
+};
+} // namespace
+
+static std::optional<Windows> readWindows(Operation *op) {
+  auto read = [](auto windowed) { return Windows{windowed.getLayout(), windowed.getStrides(), windowed.getDilations(), windowed.getPads()}; };
+  if (isa<ConvOp, MaxPoolOp, AvgPoolOp>(op))
+    return read(cast<Windowed>(op));
+  if (auto conv = dyn_cast<QuantizedConvOp>(op))
+    return read(conv);
+  return std::nullopt;
+}
+
+bool hasWindows(Operation *op) { return isa<ConvTransposeOp>(op) || readWindows(op); }
+
 /// The size of the window in a spatial dimension.
 static int64_t windowSize(Operation *op, unsigned spatial) {
   if (auto pool = dyn_cast<Pooling>(op))
@@ -32,15 +51,15 @@ static std::optional<WindowCut> findSpreadCut(ConvTransposeOp op, unsigned dim, 
 std::optional<WindowCut> findWindowCut(Operation *op, unsigned dim, int64_t size, int64_t resultSize, int64_t parts) {
   if (auto spread = dyn_cast<ConvTransposeOp>(op))
     return findSpreadCut(spread, dim, size, resultSize, parts);
-  auto windowed = dyn_cast<Windowed>(op);
-  if (!windowed || !isa<ConvOp, MaxPoolOp, AvgPoolOp>(op))
+  std::optional<Windows> windows = readWindows(op);
+  if (!windows)
     return std::nullopt;
-  unsigned rank = cast<RankedTensorType>(op->getOperand(0).getType()).getRank(), first = windowed.getLayout() == Layout::ChannelsFirst ? 2 : 1;
+  unsigned rank = cast<RankedTensorType>(op->getOperand(0).getType()).getRank(), first = windows->layout == Layout::ChannelsFirst ? 2 : 1;
   if (dim < first || dim >= first + rank - 2 || size <= 0 || resultSize <= 0 || size % parts != 0 || resultSize % parts != 0)
     return std::nullopt;
   unsigned spatial = dim - first, spatials = rank - 2;
-  int64_t window = windowSize(op, spatial), stride = windowed.getStrides()[spatial], dilation = windowed.getDilations()[spatial];
-  int64_t begin = windowed.getPads()[spatial], end = windowed.getPads()[spatials + spatial], rows = size / parts;
+  int64_t window = windowSize(op, spatial), stride = windows->strides[spatial], dilation = windows->dilations[spatial];
+  int64_t begin = windows->pads[spatial], end = windows->pads[spatials + spatial], rows = size / parts;
   if (ShapedType::isDynamic(window) || rows != resultSize / parts * stride)
     return std::nullopt;
   int64_t after = std::max<int64_t>(0, (window - 1) * dilation - begin - stride + 1);
@@ -92,14 +111,25 @@ Value addNeighbours(OpBuilder &builder, Location loc, Value part, const WindowCu
   return ConcatOp::create(builder, loc, makeTensorType(dims, type.getElementType()), pieces, builder.getI64IntegerAttr(cut.dim));
 }
 
+Value takeRows(OpBuilder &builder, Location loc, Value value, const WindowCut &cut, int64_t parts, int64_t index) {
+  int64_t rows = cast<RankedTensorType>(value.getType()).getDimSize(cut.dim) / parts;
+  int64_t before = index > 0 ? cut.before : 0, after = index + 1 < parts ? cut.after : 0;
+  return sliceRows(builder, loc, value, cut.dim, index * rows - before, before + rows + after);
+}
+
 void cutPadding(Operation *op, const WindowCut &cut, int64_t parts, int64_t index) {
-  auto windowed = cast<Windowed>(op);
-  SmallVector<int64_t> pads(windowed.getPads());
-  if (index > 0)
-    pads[cut.spatial] = 0;
-  if (index + 1 < parts)
-    pads[pads.size() / 2 + cut.spatial] = 0;
-  windowed.setPads(pads);
+  auto change = [&](auto windowed) {
+    SmallVector<int64_t> pads(windowed.getPads());
+    if (index > 0)
+      pads[cut.spatial] = 0;
+    if (index + 1 < parts)
+      pads[pads.size() / 2 + cut.spatial] = 0;
+    windowed.setPads(pads);
+  };
+  if (auto conv = dyn_cast<QuantizedConvOp>(op))
+    change(conv);
+  else
+    change(cast<Windowed>(op));
 }
 
 } // namespace kiln

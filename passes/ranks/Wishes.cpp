@@ -1,7 +1,8 @@
 //===- Wishes.cpp - What the user says of how tensors are cut ---------------===//
 #include "passes/ranks/Wishes.h"
-#include "dialects/nn/NN.h"
+#include "passes/ranks/CutOptions.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -52,13 +53,20 @@ static bool isCuttable(Type type, const Cut &cut, const Grid &grid) {
   for (unsigned axis = 0; axis < cut.size(); ++axis) {
     if (cut[axis] == whole)
       continue;
-    if (!tensor || cut[axis] >= tensor.getRank())
+    // Strings lie in the memory of their rank.
+    if (!tensor || cut[axis] >= tensor.getRank() || nn::isString(tensor.getElementType()))
       return false;
     int64_t size = sizeOfPart(tensor, cut[axis], cut, grid, axis);
     if (size <= 0 || size % grid.shape[axis] != 0)
       return false;
   }
   return true;
+}
+
+/// Whether values inside are results, too. Functions are then taken apart, so what they were called is no node.
+static bool isObserved(func::FuncOp function) {
+  return llvm::any_of(llvm::seq<unsigned>(0, function.getNumResults()),
+                      [&](unsigned i) { return function.getResultAttrOfType<StringAttr>(i, nn::nodeAttrName) != nullptr; });
 }
 
 LogicalResult RankWishes::apply(func::FuncOp function, const Grid &grid) {
@@ -85,17 +93,23 @@ LogicalResult RankWishes::apply(func::FuncOp function, const Grid &grid) {
       if (failed(applyTo(results, i, name, "output", type)))
         return failure();
     }
-    for (Operation &op : function.front()) {
-      SmallVector<StringRef> names = listNodes(&op);
-      auto found = llvm::find_if(names, [&](StringRef name) { return matches(wish.pattern, name); });
-      if (found == names.end() || op.getNumResults() != 1)
-        continue;
-      if (!isCuttable(op.getResult(0).getType(), wish.cut, grid))
-        return refuse("node", *found, op.getResult(0).getType());
-      nodes[&op] = wish.cut;
+    llvm::MapVector<StringRef, SmallVector<Operation *>> found;
+    for (Operation &op : function.front())
+      if (op.getNumResults() > 0 && !isAnyPart(op.getResult(0)))
+        for (StringRef name : listNodes(&op))
+          if (matches(wish.pattern, name))
+            found[name].push_back(&op);
+    for (auto &[name, ops] : found) {
+      // The last one has the node's result. What is as large before it goes the same way.
+      auto type = cast<ShapedType>(ops.back()->getResult(0).getType());
+      if (!isCuttable(type, wish.cut, grid))
+        return refuse("node", name, type);
+      for (Operation *op : ops)
+        if (cast<ShapedType>(op->getResult(0).getType()).getShape() == type.getShape())
+          nodes[op] = wish.cut;
       wish.used = true;
     }
-    if (!wish.used)
+    if (!wish.used && !isObserved(function))
       return function.emitError() << "--shard=" << wish.text << ": the model has no input, output or node '" << wish.pattern << "'";
   }
   return success();

@@ -203,23 +203,12 @@ static int verifyStages(const CompileOptions &whole, const LoadedModel &staged, 
 
 //===- The command ---------------------------------------------------------===//
 
-/// Whether each rank has all of the inputs and outputs.
-static Error checkWhole(const LoadedModel &model) {
-  for (ArrayRef<kiln_tensor_info> tensors : {model.getInputs(), model.getOutputs()})
-    for (const kiln_tensor_info &tensor : tensors)
-      if (!model.findCut(tensor.name).empty())
-        return makeError("--shard: '" + printable(tensor.name) + "' is cut, but kiln verify compares whole inputs and outputs");
-  return Error::success();
-}
-
 static int verifyModel(const CompileOptions &options) {
   // What is drawn has to be compared.
   bool comparesNodes = nodes != "auto" || plot;
   RunnableModel model;
   if (int status = loadOrReport(options, model))
     return status;
-  if (Error error = checkWhole(*model.loaded))
-    return report(std::move(error), AtFault);
   CompileOptions whole = options;
   whole.stages = {};
   Expected<std::unique_ptr<ThreadPool>> pool = ThreadPool::create();
@@ -272,6 +261,8 @@ int runVerify() {
     return report(makeError("--nodes=none leaves nothing to compare without --data DIR"), WrongUsage);
   if (plot && nodes == "none")
     return report(makeError("--plot draws what kernels compute, which --nodes=none leaves out"), WrongUsage);
+  // What ranks have parts of is compared as a whole.
+  options->wholeSignature = true;
   return runOnRanks(*options, [&] { return verifyModel(*options); });
 }
 

@@ -4,6 +4,7 @@
 //   kiln::random_uniform(out, count, 7, 0.0, 1.0)      what runs as a whole: one task
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/Calls.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Ranks.h"
@@ -35,6 +36,8 @@ static std::string describeCollective(Operation *op) {
 KernelMatch matchRuntimeCall(GroupOp, Operation *anchor, kernel::TargetAttr) {
   if (isCollective(anchor))
     return accept(describeCollective(anchor));
+  if (isa<FourierOp>(anchor))
+    return refuse("the function is a template of the lanes, as fourier_rows calls it");
   bool isElementwise = cast<RuntimeFunction>(anchor).isElementwise();
   return accept(Twine("a function of the runtime's headers: ") + (isElementwise ? "one call a range of elements" : "one task, in order"));
 }

@@ -32,6 +32,17 @@ def node(op, inputs, outputs, name, **attributes):
 save("mlp", [node("MatMul", ["x", "w1"], ["h"], "first"), node("Relu", ["h"], ["r"], "relu"), node("MatMul", ["r", "w2"], ["y"], "second")],
      {"x": [64, 256]}, {"y": [64, 256]}, [weight("w1", 256, 4096), weight("w2", 4096, 256)])
 
+# Nodes with the names of their results, which is what exporters make.
+save("named", [node("MatMul", ["x", "w1"], ["h"], "h"), node("Relu", ["h"], ["r"], "r"), node("MatMul", ["r", "w2"], ["y"], "y")],
+     {"x": [16, 32]}, {"y": [16, 64]}, [weight("w1", 32, 128), weight("w2", 128, 64)])
+
+# Three groups of two channels each, which two ranks cannot share.
+save("groups", [node("Conv", ["x", "w"], ["y"], "conv", group=3)], {"x": [1, 6, 7, 7]}, {"y": [1, 12, 7, 7]}, [weight("w", 12, 2, 1, 1)])
+
+# Sums of six numbers each, of which two ranks have three.
+save("sums", [node("ReduceSum", ["x", "axes"], ["y"], "sum", keepdims=1)], {"x": [4096, 6]}, {"y": [4096, 1]},
+     [numpy_helper.from_array(np.array([1], np.int64), "axes")])
+
 blocks, value = [], "x"
 for i in range(2):
     blocks += [node("MatMul", [value, f"u{i}"], [f"h{i}"], f"up_{i}"), node("Relu", [f"h{i}"], [f"r{i}"], f"relu_{i}"),
