@@ -1,7 +1,9 @@
 // One side of test/benchmark/web: MODULE.mjs:FORM*THREADS, with *wall at the end for the time by the clock, or PACKAGE:MODEL.onnx, then NAME=FILE.npy for each
 // input, then the folder for outputs. It says what the start and the first run took, in CPU time of all threads, and answers the seconds of a turn with the CPU
 // time of a run, of the main thread alone, in milliseconds; by the clock, it is the least of its runs.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
@@ -52,11 +54,17 @@ const allTime = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 };
+const listThreads = () => readdirSync("/proc/self/task").map(Number);
+/** The main thread and each worker to a CPU of its own: beside other work, a system may leave them all on one for seconds. */
+const pin = (workers) =>
+  [process.pid, ...workers].forEach((thread, index) => execFileSync("taskset", ["-p", "-c", `${index % availableParallelism()}`, `${thread}`]));
+const threadsBefore = listThreads();
 const start = allTime();
 const run = await (side.endsWith(".onnx") ? loadOnnxRuntime : loadKiln)(side.slice(0, at), side.slice(at + 1), inputs);
 const loaded = allTime() - start;
 const results = await run();
 const first = allTime() - start;
+if (isWall) pin(listThreads().filter((thread) => !threadsBefore.includes(thread)));
 mkdirSync(outputs, { recursive: true });
 Object.entries(results).forEach(([name, value], index) => {
   const data = value.data ?? value;
