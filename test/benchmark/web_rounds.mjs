@@ -1,7 +1,10 @@
 // One side of test/benchmark/web: MODULE.mjs:FORM*THREADS, with *wall at the end for the time by the clock, or PACKAGE:MODEL.onnx, then NAME=FILE.npy for each
 // input, then the folder for outputs. It says what the start and the first run took, in CPU time of all threads, and answers the seconds of a turn with the CPU
 // time of a run, of the main thread alone, in milliseconds; by the clock, it is the least of its runs.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
@@ -52,11 +55,23 @@ const allTime = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 };
+const listThreads = () => readdirSync("/proc/self/task").map(Number);
+/** The main thread to the first CPU and workers to the others: beside other work, a system may leave them all on one for seconds. */
+const pin = (workers) => {
+  const set = (thread, cpu) => execFileSync("taskset", ["-p", "-c", `${cpu}`, `${thread}`]);
+  const others = Math.max(availableParallelism() - 1, 1);
+  set(process.pid, 0);
+  workers.forEach((thread, index) => set(thread, 1 + (index % others)));
+};
+// Node's own threads for files are there before the workers.
+await Promise.all([1, 2, 3, 4].map(() => readFile(process.argv[1])));
+const threadsBefore = listThreads();
 const start = allTime();
 const run = await (side.endsWith(".onnx") ? loadOnnxRuntime : loadKiln)(side.slice(0, at), side.slice(at + 1), inputs);
 const loaded = allTime() - start;
 const results = await run();
 const first = allTime() - start;
+if (isWall && availableParallelism() > 1) pin(listThreads().filter((thread) => !threadsBefore.includes(thread)));
 mkdirSync(outputs, { recursive: true });
 Object.entries(results).forEach(([name, value], index) => {
   const data = value.data ?? value;

@@ -13,6 +13,7 @@ namespace kiln {
 /// masks some. Tiles of more than eight sums spill, which costs more there than anywhere else. A number is measured again by
 ///   test/benchmark/web MODEL... --option=--target=FILE
 /// with a target file. Long chunks of weights, and so a large second-level cache, are read faster, since nothing but the machine itself prefetches.
+/// Workers that wait for a kernel take it up within a microsecond, so kernels are shared that other targets' threads would not wake up for.
 /// Blocks of Winograd's tiles are half as large as usual: their scratch stays in a second-level cache of 1 MiB beside the filters.
 /// All forms have the same tiles, so they share one copy of the packed weights; engines without vectors split each in four.
 kernel::TargetAttr describeWasm32(MLIRContext *context, StringRef name) {
@@ -23,7 +24,9 @@ kernel::TargetAttr describeWasm32(MLIRContext *context, StringRef name) {
   StringRef triple = name == "wasm32-wasi" ? "wasm32-unknown-wasip1" : "wasm32-unknown-unknown";
   return kernel::TargetAttr::get(context, name, triple, "generic", vectorBits, registers, 32 << 10, 1 << 20, 4 << 20,
                                  Builder(context).getStrArrayAttr(SmallVector<StringRef>(has.begin(), has.end())),
-                                 kernel::TuningAttr::get(context, {{kernel::Tuned::WinogradBlock, 32}}),
+                                 kernel::TuningAttr::get(context, {{kernel::Tuned::ParallelWork, 500},
+                                                                   {kernel::Tuned::ParallelBytes, 100000},
+                                                                   {kernel::Tuned::WinogradBlock, 32}}),
                                  makeByteSteps(context, vectorBits, false));
 }
 

@@ -6,6 +6,8 @@
 // Two lines share the input lines between them: a 3 x 3 window reads each line twice instead of three times. Channels inside the pixels walk memory
 // from end to end. Together the two made the shapes of MobileNet, EfficientNet and ConvNeXt 1.1 to 1.9 times as fast where the target asks for pairs.
 //
+// Where an image has few lines, the channels go in several tasks, too.
+//
 // The weight is stored as [kernel..., channel].
 //
 //===----------------------------------------------------------------------===//
@@ -70,6 +72,21 @@ std::string findDepthwiseFault(GroupOp, Operation *anchor, kernel::PlanAttr plan
   return fits ? "" : "neighbouring lines share no input lines, or their windows are too large for 'lines' of 2";
 }
 
+/// How many runs of whole vectors the channels are split in, each a task of its own: an image of few lines has too few of them for threads to share. A
+/// run has a whole line of the cache, which two threads would otherwise write in turns.
+static int64_t countRuns(const KernelBuilder &k, AffineExpr lines, AffineExpr channels, Type element, AffineExpr flops) {
+  constexpr int64_t cacheLineBytes = 64;
+  kernel::TargetAttr target = k.target();
+  std::optional<int64_t> count = getConstantDim(lines), width = getConstantDim(channels), work = getConstantDim(flops);
+  if (!count || !width || !work || *work < target.tuned(kernel::Tuned::ParallelWork) * target.getVectorBits())
+    return 1;
+  int64_t across = lanesOf(target, element), enough = target.tuned(kernel::Tuned::Shares), found = 1;
+  for (int64_t runs = 2; *count * found < enough && *width / runs * elementBytes(element) >= cacheLineBytes; ++runs)
+    if (*width % (runs * across) == 0)
+      found = runs;
+  return found;
+}
+
 namespace {
 struct Depthwise {
   KernelBuilder &k;
@@ -80,6 +97,9 @@ struct Depthwise {
   ArrayRef<int64_t> window;
   unsigned spatial;
   bool unrolled;
+  /// The channels of a task where they are split.
+  int64_t runs = 1;
+  AffineExpr firstChannel = {};
 
   /// Pixel x of the output line `line` (all dims before the last spatial one), seen through tap `taps`.
   AffineExpr inputAt(ArrayRef<AffineExpr> line, AffineExpr x, ArrayRef<AffineExpr> taps, AffineExpr channel) const {
@@ -198,16 +218,21 @@ struct Depthwise {
       }
     });
   }
+  /// body(channel, lanes) for the task's vectors of channels.
+  void forChannels(function_ref<void(AffineExpr, Lanes)> body) const {
+    unsigned across = lanesOf(k.target(), element);
+    if (runs == 1)
+      return k.vectorLoop(outputDims.back(), across, "channel", body);
+    k.loop(firstChannel, firstChannel + *getConstantDim(outputDims.back()) / runs, across, "channel",
+           [&](AffineExpr channel) { body(channel, Lanes{cast<AffineDimExpr>(channel).getPosition(), across}); });
+  }
   /// `lines` lines in blocks as even as can be.
   void blocks(ArrayRef<AffineExpr> out, unsigned lines) const {
-    unsigned across = lanesOf(k.target(), element);
     if (lines == 2 || k.group().getPlan()->getInside())
       return forPixels([&](AffineExpr x, unsigned count) {
-        k.vectorLoop(outputDims.back(), across, "channel", [&](AffineExpr channel, Lanes lanes) { block(out, x, lines, count, channel, lanes); });
+        forChannels([&](AffineExpr channel, Lanes lanes) { block(out, x, lines, count, channel, lanes); });
       });
-    k.vectorLoop(outputDims.back(), across, "channel", [&](AffineExpr channel, Lanes lanes) {
-      forPixels([&](AffineExpr x, unsigned count) { block(out, x, lines, count, channel, lanes); });
-    });
+    forChannels([&](AffineExpr channel, Lanes lanes) { forPixels([&](AffineExpr x, unsigned count) { block(out, x, lines, count, channel, lanes); }); });
   }
   /// body(x, count) for blocks of a line.
   void forPixels(function_ref<void(AffineExpr x, unsigned count)> body) const {
@@ -252,12 +277,19 @@ FailureOr<LaunchInfo> lowerConvDepthwise(KernelBuilder &k, Operation *anchor) {
   IndexExprs lines(ArrayRef(conv.outputDims).take_front(spatial));
   if (pairs)
     lines.back() = simplifyDim(lines.back().ceilDiv(2));
-  k.taskLoop(lines, [&](ArrayRef<AffineExpr> task) { pairs ? conv.linesOfPair(task) : conv.blocks(task, 1); });
   AffineExpr elements = getNumElements(conv.outputDims, k.context()), flops = elements * 2;
   for (int64_t size : conv.window)
     flops = flops * size;
+  conv.runs = countRuns(k, countTasks(k, lines), conv.outputDims.back(), conv.element, simplifyDim(flops));
+  IndexExprs tasks(lines);
+  tasks.push_back(k.constant(conv.runs));
+  k.taskLoop(tasks, [&](ArrayRef<AffineExpr> task) {
+    if (conv.runs > 1)
+      conv.firstChannel = k.index(k.emit(task.back() * (*getConstantDim(conv.outputDims.back()) / conv.runs)));
+    pairs ? conv.linesOfPair(task.drop_back()) : conv.blocks(task.drop_back(), 1);
+  });
   AffineExpr bytes = (elements + getNumElements(conv.inputDims, k.context())) * 4;
-  return LaunchInfo{countTasks(k, lines), simplifyDim(flops), simplifyDim(bytes)};
+  return LaunchInfo{countTasks(k, tasks), simplifyDim(flops), simplifyDim(bytes)};
 }
 
 } // namespace kiln

@@ -39,6 +39,8 @@ def build():
     add(module, (2, 100, 40), (5,), (2,), (3,), "swish")
     add(module, (1, 5, 7, 9, 17), (3, 3, 3), (1, 1, 1), (1, 1, 1), "swish")
     add(module, (2, 6, 8, 9, 20), (2, 3, 5), (2, 2, 1), (1, 1, 1))
+    add(module, (1, 4, 60, 480), (3, 3), (1, 1), (1, 1), "swish")  # few lines and many channels, which are split
+    add(module, (1, 5, 60, 480), (3, 3), (1, 1), (1, 1))
     return module
 
 
