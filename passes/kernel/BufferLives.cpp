@@ -83,9 +83,11 @@ std::vector<Buffer> collectBuffers(Block &block) {
     int64_t bytes = type.hasStaticShape() ? llvm::alignTo(type.getNumElements() * nn::elementBytes(type.getElementType()), bufferAlignment) : -1;
     buffers.push_back({{INT64_MAX, -1, bytes}, {alloc}});
     findUses(alloc, positions, buffers.back());
-    // The status cell is read when the run ends.
-    if (alloc->hasAttr(kernel::statusAttrName))
+    // The status cell is cleared where it is made, which may be far in front of its first launch, and read when the run ends.
+    if (alloc->hasAttr(kernel::statusAttrName)) {
+      buffers.back().first = positions.lookup(alloc);
       buffers.back().last = INT64_MAX;
+    }
   }
   extendLives(block, positions, buffers);
   mergeOverwritten(block, positions, buffers);

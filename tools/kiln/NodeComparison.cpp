@@ -182,9 +182,6 @@ int NodeComparer::runReference(const CompileOptions &shown, const std::set<std::
   plain.specialize.clear();
   plain.ranks.clear();
   plain.shardings.clear();
-  // Bounds of the library's memory are none of the reference's.
-  plain.smallestMemory = false;
-  plain.mostWorkspace = -1;
   plain.compute.clear();
   plain.opCompute.assign(emulated.begin(), emulated.end());
   plain.name = std::string(model.getInfo().name) + "_reference";
