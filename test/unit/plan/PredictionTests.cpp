@@ -42,6 +42,13 @@ TEST(Prediction, WeightsThatStayInTheCacheAreNotReadFromMemory) {
   EXPECT_GT(predictRow(makePart(3), machine).compute, 3);
 }
 
+TEST(Prediction, AKernelReadsNoMoreThanItsTimeAllows) {
+  RankPart part = makePart(2);
+  // A gather of some rows of a large table: at most 8 * 1000 bytes per second, by both ranks.
+  part.kernels = {{0.001, 0, 1e6}};
+  EXPECT_DOUBLE_EQ(predictRow(part, makeMachine(4, 4)).compute, 2 * 8 / 1500.0);
+}
+
 TEST(Prediction, RanksBeyondTheCoresTakeTurns) {
   PlanRow row = predictRow(makePart(4), makeMachine(2, 4));
   EXPECT_DOUBLE_EQ(row.turns, 2);
