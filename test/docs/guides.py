@@ -13,7 +13,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
           "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
           "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized", "cpu", "copies", "rounds", "small", "random", "domain",
-          "onnxruntime-web", "release", "seconds", "skip", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "install", "prefix", "component", "config",
+          "onnxruntime-web", "release", "seconds", "skip", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "no-liftoff", "no-wasm-tier-up", "install", "prefix", "component", "config",
           "test-dir", "resume", "dozen",
           # Those of benchmarks.
           "connections", "largest", "charts", "rows",

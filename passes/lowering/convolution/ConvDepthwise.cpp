@@ -97,7 +97,7 @@ struct Depthwise {
   ArrayRef<int64_t> window;
   unsigned spatial;
   bool unrolled;
-  /// The channels of a task where they are split.
+  /// Runs that the channels are split in, and the first channel of the task's one.
   int64_t runs = 1;
   AffineExpr firstChannel = {};
 
