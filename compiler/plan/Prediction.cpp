@@ -9,7 +9,7 @@ namespace kiln {
 namespace {
 /// The ranks of one machine, while they compute.
 struct Neighbours {
-  double ranks, running, turns, speed, memory, memoryOfOne, freeCache;
+  double ranks, running, turns, speed, memory, freeCache;
 };
 } // namespace
 
@@ -18,21 +18,20 @@ static Neighbours describeNeighbours(const RankPart &part, const PlanMachine &ma
   double busy = std::min(ranks * threads, cores);
   double alone = std::min(threads, cores);
   // Not all of a cache is free.
-  return {ranks, placement.running, placement.countTurns(), machine.speed * machine.getSpeed(busy, alone), machine.getMemory(busy), machine.memoryOfOne,
-          machine.cacheBytes / 2};
+  return {ranks, placement.running, placement.countTurns(), machine.speed * machine.getSpeed(busy, alone), machine.getMemory(busy), machine.cacheBytes / 2};
 }
 
 /// What of a kernel's bytes comes from memory: weights, if those of all neighbours do not stay in the cache until the next run; and what else is too much
-/// to be there still from the kernel before. Kernels that read only a part of what they are given, such as gathers, are known by their time: caches are faster
-/// than memory, but not by more than this.
+/// to be there still from the kernel before. Kernels that read only a part of what they are given, such as gathers, are known by the time that they took alone:
+/// no core reads more than so many bytes per second from its caches.
 static double findStreamedBytes(const RankKernel &kernel, const RankPart &part, const Neighbours &neighbours) {
-  constexpr double fasterThanMemory = 8;
+  constexpr double mostPerSecond = 5e11;
   double bytes = 0;
   if (neighbours.ranks * double(part.weights) > neighbours.freeCache)
     bytes += kernel.weightBytes;
   if (std::min(neighbours.ranks, neighbours.running) * kernel.otherBytes > neighbours.freeCache)
     bytes += kernel.otherBytes;
-  return std::min(bytes, kernel.seconds * neighbours.memoryOfOne * fasterThanMemory);
+  return std::min(bytes, kernel.seconds * mostPerSecond);
 }
 
 static Placement placeRanks(const RankPart &part, const PlanMachine &machine) {

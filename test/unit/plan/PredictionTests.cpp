@@ -44,9 +44,9 @@ TEST(Prediction, WeightsThatStayInTheCacheAreNotReadFromMemory) {
 
 TEST(Prediction, AKernelReadsNoMoreThanItsTimeAllows) {
   RankPart part = makePart(2);
-  // A gather of some rows of a large table: at most 8 * 1000 bytes per second, by both ranks.
-  part.kernels = {{0.001, 0, 1e6}};
-  EXPECT_DOUBLE_EQ(predictRow(part, makeMachine(4, 4)).compute, 2 * 8 / 1500.0);
+  // A gather of some rows of a large table: both ranks read at most what a core could in a microsecond.
+  part.kernels = {{1e-6, 0, 1e9}};
+  EXPECT_DOUBLE_EQ(predictRow(part, makeMachine(4, 4)).compute, 2 * 5e5 / 1500.0);
 }
 
 TEST(Prediction, RanksBeyondTheCoresTakeTurns) {
