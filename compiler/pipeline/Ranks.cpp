@@ -164,24 +164,6 @@ static void noteCuts(ModuleOp module) {
     nn::setMetadata(module, metadata);
 }
 
-/// Chooses the cuts. What the user says of them is not of values that are only shown, which are whole: these have no names meanwhile.
-static bool chooseCuts(ModuleOp module, const CompileOptions &options, unsigned outputs, std::vector<std::string> &errors) {
-  auto function = module.lookupSymbol<func::FuncOp>("main");
-  unsigned first = options.observation.any() ? outputs : function.getNumResults();
-  SmallVector<Attribute> names;
-  for (unsigned i = first; i < function.getNumResults(); ++i)
-    names.push_back(function.removeResultAttr(i, StringAttr::get(module.getContext(), nn::nameAttrName)));
-  ChooseShardingsOptions choice;
-  choice.gridText = options.ranks;
-  choice.wishList.assign(options.shardings.begin(), options.shardings.end());
-  if (!runPass(module, createChooseShardings(choice), errors))
-    return false;
-  for (auto [i, name] : llvm::enumerate(names))
-    if (name)
-      function.setResultAttr(first + i, nn::nameAttrName, name);
-  return true;
-}
-
 bool splitByRank(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {
   if (std::string obstacle = findObstacle(options); !obstacle.empty()) {
     errors.push_back(obstacle);
@@ -190,7 +172,10 @@ bool splitByRank(const CompileOptions &options, Compilation &result, std::vector
   // A version for sizes that are equal is only faster than the general model, which is the first.
   TargetModule general = std::move(result.targets.front());
   result.targets.clear();
-  if (!chooseCuts(*general.module, options, result.outputs, errors))
+  ChooseShardingsOptions choice;
+  choice.gridText = options.ranks;
+  choice.wishList.assign(options.shardings.begin(), options.shardings.end());
+  if (!runPass(*general.module, createChooseShardings(choice), errors))
     return false;
   if (!options.wholeSignature)
     noteCuts(*general.module);
