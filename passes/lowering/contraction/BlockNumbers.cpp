@@ -40,9 +40,13 @@ Value BlockNumbers::integers(int64_t value, unsigned count) const {
 
 Value BlockNumbers::shiftRight(Value word, int64_t by) const { return arith::ShRUIOp::create(k.builder(), k.loc(), word, integers(by, lanes)); }
 
+AffineExpr BlockNumbers::placeOfWords(AffineExpr column, AffineExpr at, AffineExpr group) const {
+  return column * (blocks * groups * 4) + (at * groups + group) * (width * 4);
+}
+
 SmallVector<Value> BlockNumbers::loadWords(AffineExpr column, AffineExpr at, AffineExpr group, unsigned count) const {
   Values words;
-  AffineExpr first = column * (blocks * groups * 4) + (at * groups + group) * (width * 4), lane = k.index(k.emitConstant(0));
+  AffineExpr first = placeOfWords(column, at, group), lane = k.index(k.emitConstant(0));
   Lanes bytes{cast<AffineDimExpr>(lane).getPosition(), 4 * lanes};
   Type byte = getElementTypeOrSelf(weight);
   for (unsigned v = 0; v < count; ++v) {
@@ -50,6 +54,11 @@ SmallVector<Value> BlockNumbers::loadWords(AffineExpr column, AffineExpr at, Aff
     words.push_back(vector::BitCastOp::create(k.builder(), k.loc(), VectorType::get(lanes, whole), loaded));
   }
   return words;
+}
+
+void BlockNumbers::askAhead(AffineExpr column, AffineExpr at, AffineExpr group, int64_t ahead) const {
+  Value further = k.emit(placeOfWords(column, at, group) + ahead);
+  memref::PrefetchOp::create(k.builder(), k.loc(), k.buffer(argumentOf(weight)), further, false, nearestLocality, true);
 }
 
 SmallVector<Value> BlockNumbers::loadPerBlock(Value constant, AffineExpr column, AffineExpr at, unsigned count) const {
@@ -120,7 +129,7 @@ void BlockNumbers::unpack(Value panel, AffineExpr column, const Groups &some, Af
   SmallVector<Values> bases = makeBases(column, some.block, vectors);
   k.loop(k.constant(0), some.count, 1, "group", [&](AffineExpr group) {
     // What the next part reads lies behind this one.
-    AffineExpr word = column * (blocks * groups * 4) + (some.block * groups + some.first + group) * (width * 4) + partWords * (width * 4);
+    AffineExpr word = placeOfWords(column, some.block, some.first + group) + partWords * (width * 4);
     for (int64_t line = 0; line < width * 4; line += bytesPerLine)
       memref::PrefetchOp::create(k.builder(), k.loc(), k.buffer(argumentOf(weight)), k.emit(word + line), false, laterLocality, true);
     forNumbers(loadWords(column, some.block, some.first + group, vectors), bases, [&](int64_t byte, bool isHigh, ArrayRef<Value> numbers) {

@@ -26,6 +26,9 @@ public:
   Values loadZeros(mlir::AffineExpr column, mlir::AffineExpr block, unsigned vectors) const;
   /// Four bytes of each column, as one i32 a column.
   Values loadWords(mlir::AffineExpr column, mlir::AffineExpr block, mlir::AffineExpr group, unsigned vectors) const;
+  /// Asks for the first line of the words that lie `ahead` bytes further: hardware notices that weights are read from one end to the other, but begins again at
+  /// each page.
+  void askAhead(mlir::AffineExpr column, mlir::AffineExpr block, mlir::AffineExpr group, int64_t ahead) const;
   /// What is subtracted from the numbers of a block so that they count from its zero points; by vector and by place in half a word.
   llvm::SmallVector<Values> makeBases(mlir::AffineExpr column, mlir::AffineExpr block, unsigned vectors) const;
   using Body = llvm::function_ref<void(int64_t byte, bool isHigh, llvm::ArrayRef<mlir::Value> numbers)>;
@@ -53,6 +56,7 @@ public:
 
 private:
   void pack(TileShape shape, int64_t columns, int64_t blocks);
+  mlir::AffineExpr placeOfWords(mlir::AffineExpr column, mlir::AffineExpr block, mlir::AffineExpr group) const;
   Values loadPerBlock(mlir::Value constant, mlir::AffineExpr column, mlir::AffineExpr at, unsigned vectors) const;
   mlir::Value toReal(mlir::Value word, unsigned position, mlir::Value base) const;
 

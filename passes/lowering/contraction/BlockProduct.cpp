@@ -119,6 +119,7 @@ private:
   Values unpackGroups(const Tile &tile, Value panel, BlockNumbers::Groups groups, AffineExpr row, int64_t high, ValueRange sums);
   Values addBytes(const Tile &tile, AffineExpr block, ValueRange sums);
   Tile makeTile(AffineExpr lhs, ArrayRef<AffineExpr> offsets, AffineExpr column, Panel panel);
+  Values loadWords(const Tile &tile, AffineExpr block, AffineExpr group);
   Values zeros(const Tile &tile) { return Values(tile.sums(), k.number(real, 0, numbers.lanes)); }
   Value scaled(Value part, Value scale, Value sum) { return vector::FMAOp::create(k.builder(), k.loc(), part, scale, sum); }
 
@@ -141,13 +142,20 @@ BlockEmitter::BlockEmitter(KernelBuilder &k, BlockQuantizedMatmulOp op)
   lhsDims.pop_back();
 }
 
+/// Few rows wait for their weights.
+SmallVector<Value> BlockEmitter::loadWords(const Tile &tile, AffineExpr at, AffineExpr group) {
+  if (DenseI64ArrayAttr ahead = k.group().getPlan()->getAhead(); ahead && tile.rows.size() == 1)
+    numbers.askAhead(tile.column, at, group, ahead.asArrayRef().back());
+  return numbers.loadWords(tile.column, at, group, tile.panel.vectors);
+}
+
 /// sums + the products of a block, of a left side of f32. With scales, each number is multiplied by its own. Twice as many sums as the tile has are two sets,
 /// for the numbers of even and odd places.
 SmallVector<Value> BlockEmitter::addReal(const Tile &tile, AffineExpr at, ValueRange sums, ArrayRef<Value> scales) {
   SmallVector<Values> bases = numbers.makeBases(tile.column, at, tile.panel.vectors);
   Value lhs = k.buffer(argumentOf(op.getLhs()));
   return k.loop(k.constant(0), k.constant(groups), 1, "group", sums, [&](AffineExpr group, ValueRange carried) {
-    Values next(carried), words = numbers.loadWords(tile.column, at, group, tile.panel.vectors);
+    Values next(carried), words = loadWords(tile, at, group);
     numbers.forNumbers(words, bases, [&](int64_t byte, bool isHigh, ArrayRef<Value> plain) {
       Values weights(plain);
       for (size_t v = 0; v < scales.size(); ++v)
@@ -200,7 +208,7 @@ SmallVector<Value> BlockEmitter::addBytes(const Tile &tile, AffineExpr at, Value
   StringRef function = k.group().getPlan()->getStep();
   auto bytesType = VectorType::get(4 * lanes, k.builder().getI8Type());
   parts = k.loop(k.constant(0), k.constant(groups), 1, "group", parts, [&](AffineExpr group, ValueRange carried) {
-    Values next(carried), words = numbers.loadWords(tile.column, at, group, tile.panel.vectors);
+    Values next(carried), words = loadWords(tile, at, group);
     for (int64_t high = 0; high < 8 / bits; ++high) {
       Values weights;
       for (Value word : words) {

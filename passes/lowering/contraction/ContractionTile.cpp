@@ -43,9 +43,6 @@ SmallVector<ReductionLoop> mergeReduction(ArrayRef<ReductionLoop> loops) {
   return merged;
 }
 
-/// MLIR's name for the first-level cache; that of each further level is one less.
-static constexpr unsigned nearestLocality = 3;
-
 PackedColumns::PackedColumns(int64_t columns, TileShape tile)
     : width(tile.columns()), panels(llvm::divideCeil(columns, width)), tail(llvm::alignTo(columns - (panels - 1) * width, tile.lanes)) {}
 

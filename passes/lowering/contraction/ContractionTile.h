@@ -41,8 +41,8 @@ struct Panel {
 /// Single-precision numbers of a cache line.
 constexpr int64_t elementsPerLine = 16;
 
-/// MLIR's name for the second-level cache, which holds what is needed later.
-constexpr unsigned laterLocality = 2;
+/// MLIR's names for the first-level cache and for the second-level one, which holds what is needed later.
+constexpr unsigned nearestLocality = 3, laterLocality = 2;
 
 /// Lines of the right side that other tiles will read, asked for into the second-level cache: the next one of them every so many steps.
 struct LinesToCome {
