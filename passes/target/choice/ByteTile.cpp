@@ -72,7 +72,7 @@ PlanNumbers planBlockProduct(kernel::TargetAttr target, std::optional<int64_t> r
   height = std::max<int64_t>(1, height - 1);
   if (rows == 1) {
     // Of bytes, wide panels are read faster than they are computed: sums, the parts of a block, words and what is made of them fill the registers.
-    vectors = ofBytes ? std::max<int64_t>(1, getQuarterOfRegisters(target)) : target.tuned(kernel::Tuned::RowVectors);
+    vectors = ofBytes ? std::max<int64_t>(1, getQuarterOfRegisters(target)) : many;
     height = 1;
   } else if (!ofBytes && rows > height && rows <= std::min<int64_t>(tileOfMany(target, columns, rowStride).rows, budget.rowsOf(many) - 2)) {
     // A tile has all rows, so numbers are made once; the registers of two of its rows hold what they are made of.

@@ -26,6 +26,7 @@
 // CHECK: arith.constant 4096
 // CHECK: memref.prefetch %{{.*}}, read, locality<3>
 // CHECK-NOT: memref.prefetch
+// CHECK: scf.yield
 module attributes {nn.model = "m"} {
   func.func @main(%a: tensor<6x64xf32> {nn.name = "a"}, %b: tensor<29x64xf32> {nn.name = "b"}, %c: tensor<1x64xf32> {nn.name = "c"}) -> (tensor<6x33xf32> {nn.name = "y"}, tensor<29x33xf32> {nn.name = "z"}, tensor<1x33xf32> {nn.name = "u"}) {
     %w = nn.constant dense<52> : tensor<33x2x16xui8>
