@@ -183,9 +183,11 @@ CompileStatus KernelLibraryBuilder::addKernel(KernelForm form, const std::string
     raw_fd_ostream out(path, fault);
     out << form.model;
     out.close();
-    if (fault || out.has_error()) {
+    if (!fault)
+      fault = out.error();
+    if (fault) {
       out.clear_error();
-      errors.push_back("cannot write a temporary file for kernel '" + form.name + "'");
+      errors.push_back("cannot write '" + path + "': " + fault.message());
       return CompileStatus::AtFault;
     }
   }
