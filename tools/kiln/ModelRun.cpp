@@ -23,6 +23,7 @@
 #include "tools/kiln/Reporting.h"
 #include "tools/kiln/SizeProposal.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -229,6 +230,9 @@ static bool addSpec(const LoadedModel &model, StringRef name, StringRef value, I
 Expected<InputSpecs> getInputSpecs(const LoadedModel &model) {
   InputSpecs specs;
   StringSet<> names;
+  // Wrong ones are told also where no input is a picture.
+  if (Expected<ImageOptions> images = getImageOptions(); !images)
+    return images.takeError();
   for (StringRef text : input) {
     bool found = false;
     for (size_t at = text.find('='); at != StringRef::npos && !found; at = text.find('=', at + 1)) {
