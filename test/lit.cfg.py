@@ -128,6 +128,8 @@ for mpi in ("openmpi", "mpich"):
         config.available_features.add(mpi)
     else:
         lit_config.note(f"{mpi} is not installed: tests of ranks that need it are left out")
+# By default, Open MPI keeps 8 MB of each run in TMPDIR. Where that disk is full, its mpirun waits for ever, also for SIGTERM.
+config.environment["PMIX_MCA_gds"] = "hash"
 # Operations in oneDNN: built where its headers are.
 if os.path.exists(os.path.join(config.kiln_binary_dir, config.libdir, "kiln", "kiln_onednn.so")):
     config.available_features.add("onednn")

@@ -39,13 +39,18 @@ bool KernelCatalog::addDefinitions(const std::string &path, std::vector<std::str
   return library || errors.empty();
 }
 
-/// `type=f32 epsilon=1e-5`.
+/// `type=f32 epsilon=1e-5 causal=0..1 block=32/16`.
 static std::vector<KernelParameter> readParameters(StringRef text) {
   std::vector<KernelParameter> parameters;
   for (StringRef part : llvm::split(text, ' ')) {
     auto [name, value] = part.split('=');
-    if (!name.empty())
-      parameters.push_back({name.str(), value.str()});
+    if (name.empty())
+      continue;
+    auto [start, most] = value.split("..");
+    auto [standard, step] = start.split('/');
+    KernelParameter &parameter = parameters.emplace_back(KernelParameter{name.str(), standard.str()});
+    most.getAsInteger(10, parameter.most);
+    step.getAsInteger(10, parameter.step);
   }
   return parameters;
 }
@@ -58,7 +63,8 @@ static std::string listNames(ArrayRef<KernelParameter> parameters) {
 
 /// What is wrong with a value for a parameter of the table: a number for a word is not, but a word for a number is, and so are a size of nothing and a
 /// negative number. The root of a variance less an epsilon is none.
-static StringRef findValueFault(StringRef given, StringRef standard) {
+static std::string findValueFault(StringRef given, const KernelParameter &parameter) {
+  StringRef standard = parameter.value;
   double real;
   int64_t integer = 0, other = 0;
   if (standard.getAsDouble(real))
@@ -69,7 +75,11 @@ static StringRef findValueFault(StringRef given, StringRef standard) {
     return std::isfinite(real) && real >= 0 ? "" : "a number that is not negative";
   if (given.getAsInteger(10, integer) || integer < 0)
     return "an integer that is not negative";
-  return integer == 0 && other > 0 ? "a positive integer" : "";
+  if (integer == 0 && other > 0)
+    return "a positive integer";
+  if (integer % parameter.step != 0)
+    return "a multiple of " + std::to_string(parameter.step);
+  return integer <= parameter.most ? "" : "an integer from 0 to " + std::to_string(parameter.most);
 }
 
 /// Replaces defaults by what is given. Values go into the kernel's text, so they are words and numbers only.
@@ -83,7 +93,7 @@ static Error setParameters(ArrayRef<KernelParameter> given, KernelForm &form) {
     if (!isWord || parameter.value.empty())
       return makeError("kernel '" + form.kernel + "': " + what + ": expected a word or a number");
     double after;
-    if (StringRef fault = form.definitions.empty() ? findValueFault(parameter.value, found->value) : ""; !fault.empty())
+    if (std::string fault = form.definitions.empty() ? findValueFault(parameter.value, *found) : ""; !fault.empty())
       return makeError("kernel '" + form.kernel + "': " + what + ": expected " + fault);
     // A real number keeps its point, by which the text knows it.
     bool needsPoint = found->value.find_first_of(".e") != std::string::npos && isAlnum(parameter.value.back()) &&

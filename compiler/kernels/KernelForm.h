@@ -45,6 +45,8 @@ struct KernelTensor {
 /// What a kernel can be made for: a type, an axis, a constant.
 struct KernelParameter {
   std::string name, value;
+  /// What the table allows for an integer: numbers up to one, and multiples of one.
+  int64_t most = INT64_MAX, step = 1;
 };
 
 /// A size of the model that is another one divided by a number.

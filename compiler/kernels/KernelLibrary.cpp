@@ -33,6 +33,7 @@ public:
 private:
   bool checkNames(ArrayRef<KernelForm> forms);
   bool checkSizes(ArrayRef<KernelForm> forms);
+  void checkKnownSize(ArrayRef<KernelForm> forms, StringRef option, const std::string &size, int64_t number);
   CompileStatus addKernel(KernelForm form, const std::string &folder);
   void takeResults(Compilation compilation);
   CompileStatus addFunctions();
@@ -61,6 +62,20 @@ bool KernelLibraryBuilder::checkNames(ArrayRef<KernelForm> forms) {
   return errors.empty();
 }
 
+/// Blocks and groups divide a size, and there is nothing to pack where one of a kernel's sizes is 0.
+void KernelLibraryBuilder::checkKnownSize(ArrayRef<KernelForm> forms, StringRef option, const std::string &size, int64_t number) {
+  for (const KernelForm &form : forms) {
+    if (!is_contained(form.sizes, size))
+      continue;
+    std::string what = ("kernel '" + form.name + "': --" + option + ": " + size + "=" + Twine(number) + ": expected ").str();
+    if (number == 0 && any_of(form.inputs, [](const KernelTensor &input) { return input.isPacked; }))
+      errors.push_back(what + "at least 1, because the kernel has a packed operand");
+    for (const DerivedSize &derived : form.derived)
+      if (derived.of == size && number % derived.divisor != 0)
+        errors.push_back(what + "a multiple of " + std::to_string(derived.divisor));
+  }
+}
+
 /// Sizes that are named on the command line must be those of some kernel.
 bool KernelLibraryBuilder::checkSizes(ArrayRef<KernelForm> forms) {
   auto check = [&](const std::string &size) {
@@ -73,6 +88,11 @@ bool KernelLibraryBuilder::checkSizes(ArrayRef<KernelForm> forms) {
     check(entry.first);
   for (const auto &entry : options.specialize)
     check(entry.first);
+  for (const auto &[size, number] : options.dims)
+    checkKnownSize(forms, "dim", size, number);
+  for (const auto &[size, numbers] : options.specialize)
+    for (int64_t number : numbers)
+      checkKnownSize(forms, "specialize", size, number);
   return errors.empty();
 }
 
@@ -163,9 +183,11 @@ CompileStatus KernelLibraryBuilder::addKernel(KernelForm form, const std::string
     raw_fd_ostream out(path, fault);
     out << form.model;
     out.close();
-    if (fault || out.has_error()) {
+    if (!fault)
+      fault = out.error();
+    if (fault) {
       out.clear_error();
-      errors.push_back("cannot write a temporary file for kernel '" + form.name + "'");
+      errors.push_back("cannot write '" + path + "': " + fault.message());
       return CompileStatus::AtFault;
     }
   }

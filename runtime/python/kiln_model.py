@@ -6,7 +6,8 @@
 
 Shapes and types are checked and dynamic dimensions follow from the inputs' shapes; what no shape says is given as dims={"name": 3}. Sizes that the model
 cannot take are an error that names the ONNX node, and net.explain(height=33) says the same without a run. Several threads may use one Model. A library of
-several models has Model(path, graph="encoder").
+several models has Model(path, graph="encoder"). Of a weights file, the length is checked, and the checksum if it has at most 32 MB: Python reads about 50 MB in
+a second. check=True checks files of any size, check=False none.
 """
 import ast
 import ctypes
@@ -19,6 +20,7 @@ import threading
 import numpy
 
 ALIGNMENT = 64
+MOST_CHECKED = 32 << 20
 ABI_VERSION = 1
 OUT_OF_BOUNDS, MISMATCH = 3, 4
 # kiln_element_type. bf16 and the 8-bit floats have no type in numpy and are their bits.
@@ -110,8 +112,33 @@ def _aligned(size):
     return memory[start:start + size]
 
 
+def _checksum(data):
+    """kiln_checksum() of an array of bytes."""
+    golden, other, mask = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, (1 << 64) - 1
+    stir = lambda state, word: (mixed := (state ^ word) * golden & mask) ^ mixed >> 29
+    whole, piece = data.size // 32 * 32, 1 << 20
+    tail = numpy.zeros(32, numpy.uint8)
+    tail[:data.size - whole] = data[whole:]
+    a, b, c, d = other, ~other & mask, golden, ~golden & mask
+    # stir() written out: calls would take most of the time.
+    for start in range(0, whole, piece):
+        for i, j, k, l in data[start:min(start + piece, whole)].view("<u8").reshape(-1, 4).tolist():
+            a = (a ^ i) * golden & mask
+            a ^= a >> 29
+            b = (b ^ j) * golden & mask
+            b ^= b >> 29
+            c = (c ^ k) * golden & mask
+            c ^= c >> 29
+            d = (d ^ l) * golden & mask
+            d ^= d >> 29
+    result = data.size * other & mask
+    for lane, word in zip((a, b, c, d), tail.view("<u8").tolist()):
+        result = stir(result, stir(lane, word))
+    return (result ^ result >> 32) * other & mask or 1
+
+
 class Model:
-    def __init__(self, path, graph=None):
+    def __init__(self, path, graph=None, check=None):
         path = pathlib.Path(path).resolve()
         self._library = ctypes.CDLL(str(path))
         stem = path.name.removeprefix("lib").split(".")[0]
@@ -130,7 +157,7 @@ class Model:
         self._size.restype = ctypes.c_size_t
         self._own = threading.local()
         self._names = self._find_names()
-        self._weights = self._map_weights(path) if info.weights_file else None
+        self._weights = self._map_weights(path, check) if info.weights_file else None
 
     def _find_names(self):
         """The names of dimensions in expressions: where a dimension of a tensor stands alone, its text is one; others are their names as identifiers."""
@@ -142,14 +169,18 @@ class Model:
                     names[symbol] = size
         return names
 
-    def _map_weights(self, path):
+    def _map_weights(self, path, check):
         file = path.parent / self._info.weights_file.decode()
         if not file.is_file():
             raise KilnError(f"{file} is no file")
         if (size := file.stat().st_size) != self._info.weights_size:
             raise KilnError(f"{file} has {size} bytes, expected {self._info.weights_size}")
         with open(file, "rb") as opened:
-            return numpy.frombuffer(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ), numpy.uint8)
+            weights = numpy.frombuffer(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ), numpy.uint8)
+        is_checked = size <= MOST_CHECKED if check is None else check
+        if is_checked and _checksum(weights) != self._info.weights_checksum:
+            raise KilnError(f"{file} is damaged, or of another compile: its checksum is not the model's")
+        return weights
 
     def _read_inputs(self, given):
         unknown = set(given) - {tensor.name for tensor in self.inputs}

@@ -1,5 +1,6 @@
 """Models of one kind and of any size, for measuring how the time of a compile grows with the size."""
 
+import ending  # noqa: F401
 import numpy
 from onnx import TensorProto, helper, numpy_helper
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tempfile
 
+import ending  # noqa: F401
+
 # The instruction that is counted, how an access of the stack looks, what ends a loop, and the CPUs: their names in LLVM, the multiplications of vectors that
 # they begin in a cycle.
 ARCHITECTURES = {

@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/end-to-end"))
 sys.path.insert(0, str(ROOT / "test/benchmark"))
 import cases  # noqa: E402
+import ending  # noqa: E402, F401
 import generated_models  # noqa: E402
 
 

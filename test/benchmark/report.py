@@ -6,6 +6,8 @@ import os
 import pathlib
 import re
 
+import ending  # noqa: F401
+
 COLOURS = {1: "#c2410c", 2: "#fdba74"}
 COLUMNS = [("model", 20), ("threads", 7), ("Kiln ms", 10), ("ORT ms", 10), ("T", 6), ("range", 12), ("load ms", 8), ("page-in", 8), ("start", 6), ("ORT", 7), ("peak MB", 8),
            ("ORT", 6), ("compile s", 9)]

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tempfile
 
+import ending  # noqa: F401
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper, version_converter

@@ -14,6 +14,7 @@
 #include "tools/kiln/bench/BenchReport.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <malloc.h>
@@ -183,14 +184,21 @@ static Expected<int64_t> writeTrace(const Execution &execution, kiln_context con
     execution.call(&context);
   Expected<std::string> folder = makeTemporaryFolder("for the trace");
   std::string path = folder ? *folder + "/trace.json" : "";
+  errno = 0;
   if (folder && status == KILN_STATUS_OK)
     status = kiln_profiler_write_trace(profiler, path.c_str());
+  std::error_code fault(errno, std::generic_category());
   int64_t count = kiln_profiler_events(profiler);
   kiln_profiler_destroy(profiler);
   if (!folder)
     return folder.takeError();
   Expected<std::unique_ptr<MemoryBuffer>> text = readInputFile(path, mostDataBytes);
   removeTemporaryFolder(*folder);
+  // A status has no more to say than that it could not be written.
+  if (status == KILN_STATUS_INVALID_ARGUMENT && count > 0 && fault) {
+    consumeError(text ? Error::success() : text.takeError());
+    return makeError("--trace: cannot write " + path + ": " + fault.message());
+  }
   if (status != KILN_STATUS_OK || !text) {
     consumeError(text ? Error::success() : text.takeError());
     return makeError("--trace: " + Twine(kernels.empty() ? "the model launches no kernel" : kiln_status_string(status)));

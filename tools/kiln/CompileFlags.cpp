@@ -146,6 +146,14 @@ static Error wrong(StringRef option, StringRef text, const Twine &expected) {
   return makeError("--" + option + "=" + text + ": expected " + expected);
 }
 
+Error makeTwiceError(StringRef option, StringRef text, StringRef name) { return makeError("--" + option + "=" + text + ": '" + name + "' is given twice"); }
+
+/// Keeps a value of an option that has one for each name.
+template <typename Value> static Error keep(StringRef option, StringRef text, std::map<std::string, Value> &entries, StringRef name, Value value) {
+  bool isNew = entries.emplace(name.str(), std::move(value)).second;
+  return isNew ? Error::success() : makeTwiceError(option, text, name);
+}
+
 Expected<std::pair<std::string, int64_t>> parseDimension(StringRef option, StringRef text) {
   auto [key, value] = text.rsplit('=');
   int64_t number;
@@ -166,11 +174,7 @@ static Error parseDim(StringRef text, CompileOptions &options) {
     return wrong("dim", text, "NAME=LO..HI with 0 <= LO <= HI");
   if (bounded ? options.dims.count(key.str()) : options.dimBounds.count(key.str()))
     return makeError("--dim=" + text + ": '" + key + "' cannot be static and have bounds");
-  if (bounded)
-    options.dimBounds[key.str()] = {first, last};
-  else
-    options.dims[key.str()] = first;
-  return Error::success();
+  return bounded ? keep("dim", text, options.dimBounds, key, {first, last}) : keep("dim", text, options.dims, key, first);
 }
 
 static Error parseRename(StringRef text, CompileOptions &options) {
@@ -178,8 +182,7 @@ static Error parseRename(StringRef text, CompileOptions &options) {
   bool isName = !name.empty() && !isDigit(name.front()) && all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
   if (key.empty() || !isName)
     return wrong("rename", text, "DIM=NAME, where NAME has letters, digits and _");
-  options.renames[key.str()] = name.str();
-  return Error::success();
+  return keep("rename", text, options.renames, key, name.str());
 }
 
 static Error parseSpecialize(StringRef text, CompileOptions &options) {
@@ -202,24 +205,23 @@ static Error parseShape(StringRef text, CompileOptions &options) {
   auto [input, sizes] = text.rsplit('=');
   SmallVector<StringRef> parts;
   sizes.split(parts, 'x', -1, /*KeepEmpty=*/!sizes.empty());
-  std::vector<int64_t> &shape = options.shapes[input.str()];
-  shape.clear();
+  std::vector<int64_t> shape;
   for (StringRef part : parts) {
     int64_t size = -1;
     if (part != "?" && (part.getAsInteger(10, size) || size < 0))
       return wrong("shape", text, "INPUT=1x3x224x224");
     shape.push_back(size);
   }
-  return input.empty() ? wrong("shape", text, "INPUT=1x3x224x224") : Error::success();
+  return input.empty() ? wrong("shape", text, "INPUT=1x3x224x224") : keep("shape", text, options.shapes, input, std::move(shape));
 }
 
 static Error parseRange(StringRef text, CompileOptions &options) {
   auto [input, range] = text.rsplit('=');
   auto [low, high] = range.split(':');
-  std::pair<double, double> &bounds = options.inputRanges[input.str()];
+  std::pair<double, double> bounds;
   if (input.empty() || low.getAsDouble(bounds.first) || high.getAsDouble(bounds.second) || !(bounds.first <= bounds.second))
     return wrong("input-range", text, "INPUT=LO:HI with LO <= HI");
-  return Error::success();
+  return keep("input-range", text, options.inputRanges, input, bounds);
 }
 
 static Error parseLimit(StringRef text, Limits &limits) {
@@ -476,13 +478,15 @@ Expected<CompileOptions> getLibraryOptions() {
     // `INPUT=` binds an input without elements.
     if (input.empty() || !text.contains('='))
       return wrong("bind", text, "INPUT=NUMBER,...");
-    options.bindings[input.str()] = value.str();
+    if (Error error = keep("bind", text, options.bindings, input, value.str()))
+      return std::move(error);
   }
   for (StringRef text : sequence) {
     auto [input, value] = text.rsplit('=');
     if (input.empty() || value.empty())
       return wrong("sequence", text, "INPUT=LENGTH or INPUT=LENGTH:2x3,...");
-    options.sequences[input.str()] = value.str();
+    if (Error error = keep("sequence", text, options.sequences, input, value.str()))
+      return std::move(error);
   }
   options.absent.insert(absent.begin(), absent.end());
   for (StringRef text : inputRange)

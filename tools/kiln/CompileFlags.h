@@ -33,6 +33,8 @@ llvm::Expected<Guarantees> getGuarantees();
 
 /// Splits NAME=VALUE and parses an integer.
 llvm::Expected<std::pair<std::string, int64_t>> parseDimension(llvm::StringRef option, llvm::StringRef text);
+/// The error for an option that says something of a name for the second time: the last one would silently replace the first.
+llvm::Error makeTwiceError(llvm::StringRef option, llvm::StringRef text, llvm::StringRef name);
 
 } // namespace kiln
 

@@ -128,10 +128,10 @@ ArrayRef<std::string> getArguments() { return givenArguments; }
 
 static bool isHelp(StringRef text) { return is_contained({"--help", "-help", "-h"}, text); }
 
-/// Whether the first word is a mistyped subcommand rather than a model: there is no such file, and it looks like no file's name.
+/// Whether the first word is neither a subcommand nor a model: there is no such file, and it looks like no file's name.
 static bool isMistyped(StringRef word) {
   bool isName = word.find_first_of("./=") == StringRef::npos && !word.starts_with("-");
-  return isName && !findCommand(word) && !suggestCommand(word).empty() && !sys::fs::exists(word);
+  return isName && !findCommand(word) && !sys::fs::exists(word);
 }
 
 /// LLVM's libraries register options for LLVM's own tools, which every subcommand would take; some of them end the program.

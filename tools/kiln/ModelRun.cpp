@@ -23,6 +23,7 @@
 #include "tools/kiln/Reporting.h"
 #include "tools/kiln/SizeProposal.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -228,10 +229,17 @@ static bool addSpec(const LoadedModel &model, StringRef name, StringRef value, I
 
 Expected<InputSpecs> getInputSpecs(const LoadedModel &model) {
   InputSpecs specs;
+  StringSet<> names;
+  // Wrong ones are told also where no input is a picture.
+  if (Expected<ImageOptions> images = getImageOptions(); !images)
+    return images.takeError();
   for (StringRef text : input) {
     bool found = false;
-    for (size_t at = text.find('='); at != StringRef::npos && !found; at = text.find('=', at + 1))
+    for (size_t at = text.find('='); at != StringRef::npos && !found; at = text.find('=', at + 1)) {
       found = addSpec(model, text.take_front(at), text.drop_front(at + 1), specs);
+      if (found && !names.insert(text.take_front(at)).second)
+        return makeTwiceError("input", text, text.take_front(at));
+    }
     if (!text.contains('='))
       return makeError("--input " + text + ": expected NAME=VALUE");
     if (!found)
@@ -320,7 +328,8 @@ Expected<NamedSizes> readRunDims() {
     auto parsed = parseDimension("run-dim", text);
     if (!parsed)
       return parsed.takeError();
-    dims.insert(*parsed);
+    if (!dims.insert(*parsed).second)
+      return makeTwiceError("run-dim", text, parsed->first);
   }
   return dims;
 }

@@ -12,6 +12,7 @@
 #include "compiler/files/Printable.h"
 #include "compiler/files/Suggestion.h"
 #include "compiler/run/Tensor.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,6 +29,7 @@ static cl::list<std::string> sizes("size", cl::desc("Size of a dynamic dimension
 static Error setSizes(Project &project) {
   for (const SignatureSymbol &symbol : project.signature.givenSymbols())
     project.sizes[symbol.onnxName] = std::min(std::max<int64_t>(symbol.min, 1), symbol.max);
+  StringSet<> given;
   for (StringRef text : sizes) {
     Expected<std::pair<std::string, int64_t>> size = parseDimension("size", text);
     if (!size)
@@ -39,6 +41,8 @@ static Error setSizes(Project &project) {
         names.push_back(entry.first);
       return makeError("--size=" + text + ": the model has no dynamic dimension '" + size->first + "'" + suggest(size->first, names));
     }
+    if (!given.insert(size->first).second)
+      return makeTwiceError("size", text, size->first);
     known->second = size->second;
   }
   return Error::success();

@@ -50,6 +50,9 @@ static bool hasOpenSides(Type result) {
   return !getConstantDim(dims[1]) || !getConstantDim(dims[2]);
 }
 
+/// Whether only run time knows how many tiles there are.
+static bool hasOpenTiles(Type result) { return hasOpenSides(result) || !getConstantDim(getDims(result)[0]); }
+
 /// nullopt when Winograd's form does not apply. What only run time knows is estimated.
 static std::optional<ConvExtents> getWinogradExtents(ConvOp conv, bool mayPad = false) {
   auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
@@ -121,7 +124,7 @@ SmallVector<kernel::PlanAttr> listForms(GroupOp group, kernel::TargetAttr target
   ConvExtents extents = getExtents(anchor->getOperand(0).getType(), anchor->getResult(0).getType());
   for (const ConvForm &form : forms) {
     // Many tiles are no one block, and as many as only run time knows.
-    if (form.byColumns() && hasOpenSides(anchor->getResult(0).getType()))
+    if (form.byColumns() && hasOpenTiles(anchor->getResult(0).getType()))
       continue;
     if (form.tile != 0 && planWinograd(target, extents, form.tile, form.byColumns()).byColumns != form.byColumns())
       continue;
@@ -174,17 +177,16 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
         recordProfileUse(getOperation(), describeForms(conv.getInput().getType(), conv.getType()), /*fits=*/true);
       if (!extents)
         continue;
-      bool openBatch = !getConstantDim(getDims(conv.getType())[0]), openSides = hasOpenSides(conv.getType());
       int64_t size = tile ? tile : measured ? measured->tile : 0;
       std::optional<std::pair<int64_t, WinogradPlan>> plan;
       if (size)
         plan = {size, planWinograd(target, *extents, size, measured ? std::optional(measured->byColumns()) : std::nullopt)};
       else if (!measured)
-        plan = openSides ? chooseOpenPlan(target, conv, *extents) : choosePlan(target, *extents);
+        plan = hasOpenSides(conv.getType()) ? chooseOpenPlan(target, conv, *extents) : choosePlan(target, *extents);
       if (!plan)
         continue;
       // Few tiles of one image may be many of a larger batch.
-      if ((openSides || (openBatch && !measured)) && plan->second.byColumns)
+      if (plan->second.byColumns && hasOpenTiles(conv.getType()))
         plan->second = planWinograd(target, *extents, plan->first, /*byColumns=*/false);
       makeWinograd(conv, target, *extents, plan->second, plan->first);
     }

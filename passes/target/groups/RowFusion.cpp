@@ -66,6 +66,9 @@ Operation *findSoftmaxOfProduct(Operation *product, kernel::TargetAttr target) {
   // A task has whole rows: they must stay in the first-level cache from the first tile to the last, the weights in the second-level one while the
   // rows go by, and there must be rows enough for the threads.
   auto rows = getConstantDim(getNumElements(ArrayRef(dims).drop_back(), product->getContext()));
+  // A product of nothing has no tiles.
+  if (rows == 0 || *columns == 0 || *depth == 0)
+    return nullptr;
   TileShape tile = chooseTile(target, getElementTypeOrSelf(product->getResult(0)), rows, columns, std::nullopt);
   int64_t weightBytes = elementBytes(getElementTypeOrSelf(product->getOperand(1)));
   int64_t rowBytes = *columns * elementBytes(computeType(getElementTypeOrSelf(product->getResult(0))));

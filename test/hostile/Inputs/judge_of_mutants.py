@@ -47,7 +47,12 @@ def main():
         seen = f"import subprocess; print('seen', subprocess.run(['{{kiln}}', '{seed}']).returncode, flush=True)"
         right += judge([mutate, folder, "1", "--forks", server], words, bad)
         right += judge([through, server, "--", sys.executable, "-c", seen], f"seen {status}\n", bad)
-    print(f"{right} of {2 * len(MANNERS)} manners judged right")
+    # One that has gone, and one whose forks are gone: nobody waits for an answer.
+    server = folder / "gone"
+    server.write_text(f"#!/bin/sh\nread line\necho > {folder}/gone.text\ncp {folder}/gone.text $1\necho 0 0.1 50\n")
+    server.chmod(0o755)
+    right += judge([through, server, "--", sys.executable, "-c", seen], "seen -6\n", True)
+    print(f"{right} of {2 * len(MANNERS) + 1} manners judged right")
 
 
 if __name__ == "__main__":

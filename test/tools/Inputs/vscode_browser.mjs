@@ -24,6 +24,7 @@ console.log("installed");
 
 const quiet = ["--auth=none", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust", "--disable-getting-started-override"];
 const server = spawn(process.execPath, [entry, ...folders, ...quiet, "--bind-addr=127.0.0.1:0"], { ...settings, stdio: ["ignore", "pipe", "pipe"] });
+process.on("exit", () => server.kill());
 let log = "";
 for (const stream of [server.stdout, server.stderr]) stream.on("data", (text) => (log += text));
 const address = await new Promise((found, failed) => {

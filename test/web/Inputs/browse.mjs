@@ -12,15 +12,19 @@ const [folder, page, isolated, seconds = "60"] = process.argv.slice(2);
 const isolation = isolated ? { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" } : {};
 const types = { ".html": "text/html", ".mjs": "text/javascript", ".wasm": "application/wasm", ".bin": "application/octet-stream" };
 const profile = mkdtempSync(join(tmpdir(), "browser-"));
-let browser;
+let browser, result;
 
+function leave() {
+  removeProfile(profile);
+  process.exit(result.status);
+}
+
+/** Prints what there is to say, the first time, and ends with the browser. */
 function end(status, text) {
+  if (result) return;
+  result = { status };
   console.log(text);
-  browser?.kill();
-  browser?.on("exit", () => {
-    removeProfile(profile);
-    process.exit(status);
-  });
+  if (!browser?.kill()) leave();
 }
 
 const server = createServer(async (request, response) => {
@@ -42,6 +46,10 @@ const server = createServer(async (request, response) => {
 server.listen(0, "127.0.0.1", () => {
   const url = `http://127.0.0.1:${server.address().port}/${page}`;
   const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", `--user-data-dir=${profile}`, url];
-  browser = spawn("chromium", flags, { stdio: "ignore" });
+  // It leaves the folder of a socket where temporary files are.
+  browser = spawn("chromium", flags, { stdio: "ignore", env: { ...process.env, TMPDIR: profile } });
+  // It ends by itself where it cannot write its profile.
+  browser.on("exit", (status) => (result ? leave() : end(1, `the browser has ended with status ${status}`)));
 });
+process.on("SIGTERM", () => end(143, "ended by a signal"));
 setTimeout(() => end(1, "no answer from the page"), 1000 * Number(seconds)).unref();

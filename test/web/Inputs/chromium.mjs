@@ -25,7 +25,9 @@ export async function openPage(url, { width = 1360, height = 860 } = {}) {
     "--remote-debugging-pipe",
     `--user-data-dir=${profile}`,
   ];
-  const browser = spawn("chromium", flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+  // It leaves the folder of a socket where temporary files are.
+  const env = { ...process.env, TMPDIR: profile };
+  const browser = spawn("chromium", flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"], env });
   const waiting = new Map(),
     faults = [],
     requests = [];
@@ -33,7 +35,16 @@ export async function openPage(url, { width = 1360, height = 860 } = {}) {
     text = "",
     session,
     onEvent = () => {};
+  let hasEnded = false;
   const ended = new Promise((resolve) => browser.on("exit", resolve));
+  // It ends by itself where it cannot write its profile; nobody is to wait for its answers then.
+  ended.then(() => {
+    hasEnded = true;
+    removeProfile(profile);
+    for (const { reject } of waiting.values()) reject(new Error("the browser has ended"));
+  });
+  browser.stdio[3].on("error", () => {});
+  process.once("SIGTERM", () => ended.then(() => process.exit(143)) && browser.kill("SIGKILL"));
   browser.stdio[4].on("data", (data) => {
     text += data;
     for (let end; (end = text.indexOf("\0")) >= 0; text = text.slice(end + 1)) take(JSON.parse(text.slice(0, end)));
@@ -55,6 +66,7 @@ export async function openPage(url, { width = 1360, height = 860 } = {}) {
     onEvent(method);
   }
   function send(method, params = {}) {
+    if (hasEnded) return Promise.reject(new Error("the browser has ended"));
     const id = ++number;
     browser.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId: session })}\0`);
     return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));

@@ -15,7 +15,9 @@ umount /sys/fs/cgroup/unified 2> /dev/null || true
 ip link add cable1 type veth peer name cable2
 for k in 1 2; do
   unshare --net --uts --ipc --mount sh -c "hostname node$k && mount -t tmpfs tmpfs /dev/shm && echo \$\$ > $folder/node$k.part && mv $folder/node$k.part $folder/node$k && exec sleep infinity" &
-  until [ -s "$folder/node$k" ]; do sleep 0.05; done
+  machine=$!
+  # There is no such file where the machine could not be made.
+  until [ -s "$folder/node$k" ]; do kill -0 $machine; sleep 0.05; done
   process=$(cat "$folder/node$k")
   ip link set cable$k netns "$process"
   nsenter -t "$process" -n sh -c "ip link set lo up && ip addr add 10.77.0.$k/24 dev cable$k && ip link set cable$k up"
