@@ -123,7 +123,8 @@ void Launch::stopBeats() {
     beats.join();
 }
 
-/// What goes to a rank that is stopped is sent without a fault: only an answer says that it is alive. A rank that owes an answer to something else is not asked.
+/// What goes to a rank that is stopped is sent without a fault: only an answer says that it is alive. A rank that owes an answer to something else is not
+/// asked.
 Error Launch::checkOthers() {
   std::vector<int32_t> asked;
   for (int32_t rank = 1; rank < getSize(); ++rank) {

@@ -18,8 +18,8 @@ static Value copyValue(OpBuilder &builder, Value value) {
   return group.getResult(0);
 }
 
-/// A value that is to be written into the buffer of its user is copied there if it has other uses, or if no group computes it, or if it is computed in any case: ranks make
-/// a collective of a branch also when they take the other one, whose result it would overwrite.
+/// A value that is to be written into the buffer of its user is copied there if it has other uses, or if no group computes it, or if it is computed in any
+/// case: ranks make a collective of a branch also when they take the other one, whose result it would overwrite.
 static void copyShared(OpOperand &operand) {
   Value source = operand.get();
   bool isOwn = source.hasOneUse();
