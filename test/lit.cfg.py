@@ -39,6 +39,7 @@ substitutions = {
     "%source": source,
     "%build": config.kiln_binary_dir,
     "%runtime_include": os.path.join(source, "runtime", "include"),
+    "%runtime_tsan_library": os.path.join(config.kiln_binary_dir, "test", "unit", "runtime", "libkiln_runtime_tsan.a"),
     "%runtime_library": os.path.join(config.kiln_binary_dir, "runtime", "libkiln_runtime.a"),
     "%digits": os.path.join(source, "docs", "examples", "digits"),
     "%shared": shared,

@@ -1,11 +1,13 @@
 //===- Launch.cpp - Processes that were started together as ranks ------------===//
 #include "compiler/run/Launch.h"
+#include "compiler/emit/Temporary.h"
 #include "compiler/files/Printable.h"
 #include "compiler/run/LibraryFolder.h"
 #include "compiler/run/Tensor.h"
 #include "kiln/launcher.h"
 #include "kiln/runtime.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -82,8 +84,7 @@ Expected<std::unique_ptr<Launch>> Launch::open(StringRef library, int64_t deadli
   if (kiln_status status = openLibrary(deadlineNs, &launch->communicator))
     return makeError("'" + library + "' cannot join the other ranks: " + kiln_status_string(status));
   launch->isOpen = true;
-  if (launch->getRank() == 0)
-    launch->startBeats();
+  launch->owed.resize(size_t(launch->getSize()));
   return std::move(launch);
 }
 
@@ -122,12 +123,28 @@ void Launch::stopBeats() {
     beats.join();
 }
 
+/// What goes to a rank that is stopped is sent without a fault: only an answer says that it is alive. A rank that owes an answer to something else is not
+/// asked.
+Error Launch::checkOthers() {
+  std::vector<int32_t> asked;
+  for (int32_t rank = 1; rank < getSize(); ++rank) {
+    if (owed[size_t(rank)] == 0)
+      asked.push_back(rank);
+    if (Error error = tell(rank, Task::Nothing, owed[size_t(rank)] == 0, {}))
+      return error;
+  }
+  for (int32_t rank : asked)
+    if (Expected<std::string> answer = hear(rank); !answer)
+      return answer.takeError();
+  return Error::success();
+}
+
 void Launch::beat(int64_t intervalNs) {
   std::unique_lock guard(mutex);
   while (!ends.wait_for(guard, std::chrono::nanoseconds(intervalNs), [&] { return isEnding; })) {
     if (kiln_clock_ns() - lastWord < intervalNs)
       continue;
-    if (Error error = tell(Task::Nothing, 0)) {
+    if (Error error = checkOthers()) {
       // Whoever runs a model has seen that first, and is about to say it.
       if (ends.wait_for(guard, std::chrono::milliseconds(500), [&] { return isEnding; }))
         return llvm::consumeError(std::move(error));
@@ -155,7 +172,24 @@ Error Launch::receive(int32_t rank, char *bytes, size_t size) {
   return Error::success();
 }
 
+/// Whether the others answer it; a sign of life, if it has a number.
+static bool isAnswered(Task task, int64_t number) {
+  switch (task) {
+  case Task::Nothing:
+    return number != 0;
+  case Task::Load:
+  case Task::Prepare:
+  case Task::Check:
+  case Task::TakeTimes:
+  case Task::End:
+    return true;
+  default:
+    return false;
+  }
+}
+
 Error Launch::tell(int32_t rank, Task task, int64_t number, StringRef bytes) {
+  owed[size_t(rank)] += isAnswered(task, number);
   Header header{int64_t(task), number, int64_t(bytes.size())};
   lastWord = kiln_clock_ns();
   if (Error error = send(rank, StringRef(reinterpret_cast<const char *>(&header), sizeof(header))))
@@ -198,6 +232,7 @@ Expected<std::string> Launch::hear(int32_t rank) {
   lastWord = kiln_clock_ns();
   if (order->task != Task::Answer)
     return fail(KILN_STATUS_RANKS_MISMATCH);
+  --owed[size_t(rank)];
   return std::move(order->bytes);
 }
 
@@ -206,6 +241,8 @@ Expected<Launch::Order> Launch::listen() {
     Expected<Order> order = take(0);
     if (!order || order->task != Task::Nothing)
       return order;
+    if (Error error = order->number ? answer({}) : Error::success())
+      return std::move(error);
   }
 }
 
@@ -245,6 +282,9 @@ int Launch::end(int status) {
 void Launch::abort() {
   llvm::outs().flush();
   llvm::errs().flush();
+  // Another thread may be compiling or writing a file.
+  llvm::sys::RunInterruptHandlers();
+  removeTemporaryFolders();
   Watch watch(deadlineNs, false);
   abortLibrary(1);
   std::_Exit(1);

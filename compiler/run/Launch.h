@@ -2,7 +2,7 @@
 //
 // `mpirun -np 4 kiln run model.onnx --ranks=4`: each process is a rank. Rank 0 leads. It alone reads files, compiles and prints; it sends the others the
 // objects, the inputs and what they are to do, and they answer. A message is a header and, if it says so, bytes. While rank 0 has nothing to say, a thread of
-// its own tells the others that it is alive, so that the deadline does not have to cover a compile.
+// its own tells the others that it is alive, so that the deadline does not have to cover a compile, and hears of each that it is, too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_RUN_LAUNCH_H
@@ -32,6 +32,8 @@ public:
   int32_t getSize() const { return communicator->size; }
   /// Whether all processes were given equal bytes: KILN_STATUS_RANKS_MISMATCH on all of them if not. The first call of each.
   kiln_status agree(llvm::StringRef bytes);
+  /// Rank 0, when all others listen: from here to the end, a thread tells them that it is alive, and ends all if one of them does not answer.
+  void startBeats();
   /// For the calls of a model's run.
   const kiln_communicator *getCommunicator() const { return communicator; }
   /// Held by rank 0 while it says something, runs a model, or waits for answers.
@@ -67,9 +69,9 @@ public:
 
 private:
   Launch() = default;
-  void startBeats();
   void stopBeats();
   void beat(int64_t intervalNs);
+  llvm::Error checkOthers();
   llvm::Expected<Order> take(int32_t rank);
   llvm::Error tellEnd(int status);
 
@@ -83,6 +85,8 @@ private:
   bool isEnding = false;
   /// When rank 0 last said something.
   int64_t lastWord = 0;
+  /// Answers that rank 0 has not yet heard, of each rank.
+  std::vector<int64_t> owed;
   std::thread beats;
 };
 

@@ -110,7 +110,8 @@ LogicalResult RankWishes::apply(func::FuncOp function, const Grid &grid) {
       wish.used = true;
     }
     if (!wish.used && !isObserved(function))
-      return function.emitError() << "--shard=" << wish.text << ": the model has no input, output or node '" << wish.pattern << "'";
+      return function.emitError() << "--shard=" << wish.text << ": the model has no input, output or node '" << wish.pattern
+                                  << "'; nodes that are constant, unused or without effect are folded before the cut";
   }
   return success();
 }

@@ -8,6 +8,7 @@ import tempfile
 import numpy as np
 import onnx
 from cases import Map
+from cuts import Cuts
 from elements import TYPES, as_bytes, to_proto
 from judging import difference
 from onnx import helper
@@ -144,13 +145,16 @@ def blame(error, count):
     return {index: verdict for index, verdict in blamed.items() if index < count}
 
 
-def judge_together(cases, kiln, options, environment):
-    """[(verdict, what is wrong)] of cases that share a model. Those that cannot be compiled or run are found by name, or by halves."""
+def judge_together(cases, kiln, options, environment, grid=None):
+    """[(verdict, what is wrong)] of cases that share a model. Those that cannot be compiled or run are found by name, or by halves. With a grid, ranks run the model, whose
+    nodes are cut at random; what cannot be cut so is left to kiln."""
     if not cases:
         return []
     with tempfile.TemporaryDirectory() as folder:
-        model = Model(cases)
-        status, error = model.run(kiln, options, folder, environment)
+        model, cuts = Model(cases), Cuts(cases, grid) if grid else None
+        status, error = model.run(kiln, [*options, *(cuts.options(folder) if cuts else [])], folder, environment)
+        while cuts and status == 1 and cuts.drop(error):
+            status, error = model.run(kiln, [*options, *cuts.options(folder)], folder, environment)
         if status == 0:
             wrong = [model.judge(index, folder) for index in range(len(cases))]
             return [(DISAGREED, text) if text else (AGREED, "") for text in wrong]
@@ -160,5 +164,5 @@ def judge_together(cases, kiln, options, environment):
     rest = [index for index in range(len(cases)) if index not in verdicts]
     parts = [rest] if verdicts else [rest[: len(rest) // 2], rest[len(rest) // 2:]]
     for part in parts:
-        verdicts.update(zip(part, judge_together([cases[index] for index in part], kiln, options, environment)))
+        verdicts.update(zip(part, judge_together([cases[index] for index in part], kiln, options, environment, grid)))
     return [verdicts[index] for index in range(len(cases))]

@@ -127,6 +127,7 @@ int runOnRanks(const CompileOptions &options, function_ref<int()> command) {
   int status = 0;
   if ((*launch)->getRank() == 0) {
     current = launch->get();
+    current->startBeats();
     status = (*launch)->end(command());
     current = nullptr;
     return status;

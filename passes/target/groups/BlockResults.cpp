@@ -1,5 +1,6 @@
 //===- BlockResults.cpp - Copies of what a block must own -------------------===//
 #include "passes/target/groups/BlockResults.h"
+#include "dialects/nn/Ranks.h"
 
 using namespace mlir;
 
@@ -17,7 +18,8 @@ static Value copyValue(OpBuilder &builder, Value value) {
   return group.getResult(0);
 }
 
-/// A value that is to be written into the buffer of its user is copied there if it has other uses, or if no group computes it.
+/// A value that is to be written into the buffer of its user is copied there if it has other uses, or if no group computes it, or if it is computed in any
+/// case: ranks make a collective of a branch also when they take the other one, whose result it would overwrite.
 static void copyShared(OpOperand &operand) {
   Value source = operand.get();
   bool isOwn = source.hasOneUse();
@@ -26,7 +28,8 @@ static void copyShared(OpOperand &operand) {
     isOwn = isOwn && source.hasOneUse();
   }
   OpBuilder builder(operand.getOwner());
-  if (!isOwn || !isa_and_nonnull<GroupOp, ChooseOp>(source.getDefiningOp()))
+  Operation *op = source.getDefiningOp();
+  if (!isOwn || !isa_and_nonnull<GroupOp, ChooseOp>(op) || getCollectiveNumber(op))
     operand.set(copyValue(builder, operand.get()));
 }
 

@@ -20,11 +20,6 @@ kiln_status beginCall(Collectives &c) {
 // Waits for the call that was added last, and for those that were started before it.
 kiln_status finishLast(Collectives &c) { return finishCalls(c, c.started + 1, c.started + 1); }
 
-uint64_t mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 29;
-}
-
 uint64_t hashCall(const kiln_ranks &group, int32_t elementType, int32_t reduction) {
   uint64_t hash = mix(mix(mix(1, uint64_t(elementType)), uint64_t(reduction)), uint64_t(group.count));
   for (int32_t i = 0; i < group.count; ++i)
@@ -98,13 +93,6 @@ kiln_status checkCalls(const Collectives &c, const Merged &calls, int64_t bytes)
   return status;
 }
 
-uint64_t hashCalls(const Merged &calls, int32_t elementType, int32_t reduction) {
-  uint64_t hash = hashCall(*calls.first().group, elementType, reduction);
-  for (int32_t i = 1; i < calls.count; ++i)
-    hash = mix(hash, uint64_t(calls.list[i].count));
-  return hash;
-}
-
 // Each rank sends everything to all others and reduces it itself, or it reduces a piece in place, which nobody else reads, and all gather the pieces.
 kiln_status prepareAllReduce(Collectives &c, const Merged &calls) {
   const kiln_ranks *group = calls.first().group;
@@ -115,7 +103,7 @@ kiln_status prepareAllReduce(Collectives &c, const Merged &calls) {
   for (const kiln_exchange &e : calls)
     all += e.count * size;
   bool isSmall = all <= smallBytes;
-  Call &call = addCall(c, isSmall ? MessageKind::ReduceWhole : MessageKind::ReducePieces, hashCalls(calls, type, reduction));
+  Call &call = addCall(c, isSmall ? MessageKind::ReduceWhole : MessageKind::ReducePieces, hashCall(*group, type, reduction));
   for (const kiln_exchange &e : calls)
     copy(e.taken, e.given, e.count * size);
   if (group->count == 1)
@@ -154,7 +142,7 @@ kiln_status prepareReduceScatter(Collectives &c, const Merged &calls) {
   int64_t size = findReducedSize(type, reduction);
   if (kiln_status status = checkCalls(c, calls, size))
     return status;
-  Call &call = addCall(c, MessageKind::Scatter, hashCalls(calls, type, reduction));
+  Call &call = addCall(c, MessageKind::Scatter, hashCall(*group, type, reduction));
   call.reduces = group->count > 1;
   call.what.elementType = type;
   call.what.reduction = reduction;
@@ -180,7 +168,7 @@ kiln_status prepareAllGather(Collectives &c, const Merged &calls) {
   const kiln_ranks *group = calls.first().group;
   if (kiln_status status = checkCalls(c, calls, 1))
     return status;
-  Call &call = addCall(c, MessageKind::Gather, hashCalls(calls, 0, 0));
+  Call &call = addCall(c, MessageKind::Gather, hashCall(*group, 0, 0));
   addLanes(call, *group, [&](Lane &lane, int32_t i) {
     for (const kiln_exchange &e : calls) {
       addSend(c, lane, e.given, e.count);
@@ -196,7 +184,7 @@ kiln_status prepareAllToAll(Collectives &c, const Merged &calls) {
   const kiln_ranks *group = calls.first().group;
   if (kiln_status status = checkCalls(c, calls, 1))
     return status;
-  Call &call = addCall(c, MessageKind::AllToAll, hashCalls(calls, 0, 0));
+  Call &call = addCall(c, MessageKind::AllToAll, hashCall(*group, 0, 0));
   addLanes(call, *group, [&](Lane &lane, int32_t i) {
     for (const kiln_exchange &e : calls) {
       addSend(c, lane, at(e.given, e.count * i), e.count);
@@ -224,7 +212,7 @@ kiln_status preparePair(Collectives &c, const Merged &calls) {
     if (kiln_status status = checkPair(c, e))
       return status;
   const kiln_exchange &first = calls.first();
-  Call &call = addCall(c, MessageKind::PointToPoint, uint64_t(calls.count - 1));
+  Call &call = addCall(c, MessageKind::PointToPoint, 0);
   if (first.to == c.communicator.rank) {
     for (const kiln_exchange &e : calls)
       copy(e.taken, e.given, e.count);

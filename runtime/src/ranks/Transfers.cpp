@@ -76,7 +76,7 @@ bool postMessages(Collectives &c, int32_t number, Lane &lane) {
     return false;
   noteTaken(c, number, lane.rank);
   for (; !hasPosted(c, lane); ++out.messages) {
-    MessageHeader header = {uint32_t(call.kind), call.status, out.number, call.hash, out.bytes, out.messages * c.transport.mostBytes,
+    MessageHeader header = {uint32_t(call.kind), call.status, out.number, mix(call.hash, out.sizes), out.bytes, out.messages * c.transport.mostBytes,
                             messageBytes(c, out.bytes, out.messages)};
     if (!c.transport.post(c.transport.user, lane.rank, header, out.parts()))
       break;
@@ -91,7 +91,7 @@ kiln_status checkMessage(const Collectives &c, Call &call, const Lane &lane, con
   if (header.kind != uint32_t(call.kind))
     return call.worst || call.status ? KILN_STATUS_PEER_FAILED : KILN_STATUS_RANKS_MISMATCH;
   const Transfer &in = lane.in;
-  bool fits = header.sequence == in.number && header.call == call.hash && header.total == in.bytes &&
+  bool fits = header.sequence == in.number && header.call == mix(call.hash, in.sizes) && header.total == in.bytes &&
               header.offset == in.messages * c.transport.mostBytes && header.bytes == messageBytes(c, in.bytes, in.messages);
   return fits ? KILN_STATUS_OK : KILN_STATUS_RANKS_MISMATCH;
 }

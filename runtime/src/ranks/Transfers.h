@@ -10,6 +10,11 @@ namespace kiln {
 // Up to here, each rank of an all_reduce sends everything to all others and reduces it itself: one step instead of two.
 constexpr int64_t smallBytes = 16 << 10;
 
+inline uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
 // A transfer of one step of a call: the memory of all calls that were merged, as if it were one behind the other. One of no bytes is an empty message.
 struct Transfer {
   Part list[KILN_MERGED_MAX];
@@ -17,11 +22,13 @@ struct Transfer {
   int64_t bytes;
   int64_t messages; // that have been posted or taken
   uint64_t number;  // among the transfers between the two ranks
+  uint64_t sizes;   // hash of the sizes of the parts, which must be equal on both ranks
 
   Parts parts() const { return {list, count}; }
   void add(const void *data, int64_t size) {
     list[count++] = {const_cast<char *>(static_cast<const char *>(data)), size};
     bytes += size;
+    sizes = mix(sizes, uint64_t(size));
   }
 };
 

@@ -220,6 +220,24 @@ TEST(Ranks, WithOtherSizesTypesOrCallsMismatch) {
   EXPECT_EQ(statuses, fill(3, KILN_STATUS_RANKS_MISMATCH));
 }
 
+// Several calls as one, of as many bytes in all on each rank.
+TEST(Ranks, WithOtherSizesOfWhatIsMergedMismatch) {
+  Ranks ranks(2);
+  const std::vector<std::vector<int64_t>> others = {{4, 8}, {12}, {8, 4, 0}, {8, 0, 4}};
+  for (int32_t kind : {KILN_EXCHANGE_PAIR, KILN_EXCHANGE_ALL_GATHER, KILN_EXCHANGE_ALL_TO_ALL, KILN_EXCHANGE_ALL_REDUCE, KILN_EXCHANGE_REDUCE_SCATTER})
+    for (const std::vector<int64_t> &other : others) {
+      auto statuses = ranks.run([&](const kiln_communicator &c, const kiln_ranks &group) {
+        std::vector<float> given(100), taken(100);
+        std::vector<kiln_exchange> calls;
+        for (int64_t count : c.rank == 1 ? other : std::vector<int64_t>{8, 4})
+          calls.push_back({kind, KILN_ELEMENT_F32, KILN_REDUCE_SUM, 1 - c.rank, 1 - c.rank, 0, &group, given.data(), taken.data(), count, count});
+        return c.merged(c.user, calls.data(), int32_t(calls.size()), 0);
+      });
+      EXPECT_EQ(statuses, fill(2, KILN_STATUS_RANKS_MISMATCH)) << kind << ", " << other.size();
+      kiln_local_ranks_reset(ranks.ranks);
+    }
+}
+
 TEST(Ranks, WithOtherFingerprintsMismatchAndCanGoOn) {
   Ranks ranks(4);
   auto statuses = ranks.run([](const kiln_communicator &c, const kiln_ranks &) {

@@ -167,6 +167,25 @@ class Kiln:
     def stop(self):
         return self.interrupt(signal.SIGSTOP, recovers=False)
 
+    def stop_in_compile(self):
+        """Rank 1 is stopped while rank 0 compiles, which takes longer than all may take to end."""
+        deadline = 2
+        slow = self.folder / "slow"
+        slow.write_text(f'#!/bin/sh\nfor i in $(seq {(deadline + SLACK) * 10}); do [ -d /proc/$PPID ] || exit 1; sleep 0.2; done\n')
+        slow.chmod(0o755)
+        command = ["run", *MLP, "--output-dir", "none", f"--cxx={slow}", "--no-cache", f"--deadline={deadline}"]
+        process = self.start(*command)
+        rank = self.await_rank(process, "")
+        while not mpirun.find_processes(self.mark, "slow"):
+            time.sleep(0.1)
+        begin = time.monotonic()
+        os.kill(rank, signal.SIGSTOP)
+        _, err = process.communicate(timeout=self.patience)
+        took = time.monotonic() - begin
+        self.check(process.returncode not in (0, None) and "another rank did not come before the deadline" in err, f"ended with {process.returncode}:\n{err}")
+        self.check(took < deadline + SLACK, f"took {took:.1f} s:\n{err}")
+        return took
+
     def fill(self):
         """Outputs that do not fit: nothing is there afterwards. FULL is a small file system, with a large file in it."""
         begin = time.monotonic()

@@ -1,6 +1,7 @@
 // How kiln's processes talk under mpirun, for sanitizers: kiln's own source (compiler/run/Launch.cpp) without the compiler. Usage: mpirun -np N launch LIBRARY ROUNDS
 // Rank 0 asks, the others answer, and between rounds the thread of rank 0 that says that it is alive has time to do so. A negative number: rank 1 dies after as
 // many rounds, and the others end with status 1.
+#include "compiler/emit/Temporary.h"
 #include "compiler/run/Launch.h"
 #include "compiler/run/LibraryFolder.h"
 #include "compiler/run/Tensor.h"
@@ -20,6 +21,8 @@ llvm::Error kiln::makeError(const llvm::Twine &message) { return llvm::createStr
 llvm::Error kiln::loadFunctions(llvm::StringRef path) {
   return dlopen(path.str().c_str(), RTLD_NOW) ? llvm::Error::success() : makeError(dlerror());
 }
+
+void kiln::removeTemporaryFolders() {}
 
 // Also of MPI's start, which takes seconds with a sanitizer on a busy machine.
 static constexpr int64_t deadlineNs = 20000000000;
@@ -65,6 +68,8 @@ int main(int argc, char **argv) {
   }
   int64_t rounds = argc == 3 ? std::atoll(argv[2]) : 0;
   bool isFirst = (*launch)->getRank() == 0;
+  if (isFirst)
+    (*launch)->startBeats();
   if (llvm::Error error = isFirst ? lead(**launch, std::abs(rounds) + (rounds < 0)) : follow(**launch, rounds < 0 ? -rounds : -1)) {
     llvm::errs() << "rank " << (*launch)->getRank() << ": " << llvm::toString(std::move(error)) << "\n";
     if (!isFirst)

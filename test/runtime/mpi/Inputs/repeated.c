@@ -4,6 +4,7 @@
  *                     communicator that it is in: while it reads the memory of another one, that one cannot go on
  *   other             rank 1 runs another model than the others (with -DOTHER)
  *   once              all run the model once
+ *   pool              all run the model ten times, each with two threads
  *   full              rank 0 writes the output of the first run to OUTPUT, the others wait for it, and all go on only if it is whole
  * Ranks are processes under MPI, or with -DTHREADS two threads. Each prints `rank R: STATUS after T ms`, T from the end of its last run without an error. */
 #define _GNU_SOURCE
@@ -159,7 +160,11 @@ static kiln_status run_rank(const kiln_communicator *ranks) {
     info = &blocks_info;
 #endif
   kiln_weights weights = map_weights(info, ranks->rank);
-  kiln_context context = KILN_CONTEXT_INIT;
+  kiln_pool *pool = NULL;
+  if (is("pool"))
+    check(kiln_pool_create(2, &pool), "pool");
+  kiln_context context;
+  kiln_pool_context(pool, &context);
   context.communicator = ranks;
   float *x = calloc(SIZE, sizeof *x), *y = calloc(SIZE, sizeof *y);
   void *workspace = NULL;
@@ -175,7 +180,10 @@ static kiln_status run_rank(const kiln_communicator *ranks) {
     last = kiln_clock_ns();
     status = run_model(x, y, &weights, workspace, &context);
   }
+  for (int i = 1; i < 10 && status == KILN_STATUS_OK && pool; ++i)
+    status = run_model(x, y, &weights, workspace, &context);
   report(ranks, status, last);
+  kiln_pool_destroy(pool);
   kiln_workspace_destroy(workspace, (size_t)info->workspace_size);
   kiln_weights_unmap(&weights);
   free(x);

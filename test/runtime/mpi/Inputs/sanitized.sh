@@ -3,8 +3,8 @@
 # thread) for the MPI, and runs both.
 source=$1 folder=$2 compiler=$3 runtime=$4 python=$5
 shift 5
-# UCX's hooks in mmap and sanitizers exclude each other. Open MPI takes locks of its own in two orders while it starts. Both keep memory to the end.
-export UCX_MEM_MMAP_HOOK_MODE=none UCX_LOG_LEVEL=error ASAN_OPTIONS=detect_leaks=0:exitcode=86 TSAN_OPTIONS=detect_deadlocks=0:exitcode=86
+# UCX's hooks in mmap and sanitizers exclude each other. Both MPIs keep memory to the end.
+export UCX_MEM_MMAP_HOOK_MODE=none UCX_LOG_LEVEL=error ASAN_OPTIONS=detect_leaks=0:exitcode=86 TSAN_OPTIONS=exitcode=86:suppressions=$source/test/runtime/mpi/Inputs/openmpi.tsan:print_suppressions=0
 export OMPI_CXX=$compiler MPICH_CXX=$compiler
 include=$source/runtime/include
 llvm=$("${compiler%clang++}llvm-config" --includedir --libdir) || exit 1

@@ -63,6 +63,17 @@ save("attention", heads + [
      [*(weight(f"w{part}", 64, 64) for part in "qkvo"), numpy_helper.from_array(np.array([0, 0, 4, 16], np.int64), "split"),
       numpy_helper.from_array(np.array([0, 0, 64], np.int64), "join"), numpy_helper.from_array(np.float32(0.25), "scale")])
 
+# A choice of two products, each of which is the sum of what the ranks have.
+def product(branch):
+    result = helper.make_tensor_value_info(f"{branch}_y", TensorProto.FLOAT, [16, 32])
+    return helper.make_graph([node("MatMul", ["x", branch], [f"{branch}_y"], f"{branch}_product")], branch, [], [result])
+
+
+choice = helper.make_graph([node("If", ["c"], ["y"], "choice", then_branch=product("yes"), else_branch=product("no"))], "choice",
+                           [helper.make_tensor_value_info("x", TensorProto.FLOAT, [16, 64]), helper.make_tensor_value_info("c", TensorProto.BOOL, [])],
+                           [helper.make_tensor_value_info("y", TensorProto.FLOAT, [16, 32])], [weight("yes", 64, 32), weight("no", 64, 32)])
+onnx.save(helper.make_model(choice, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), FOLDER / "choice.onnx")
+
 # One column, which is broadcast along the rows.
 save("column", [node("Add", ["x", "b"], ["s"], "sum"), node("Mul", ["s", "c"], ["y"], "product")],
      {"x": [2, 1], "b": [2, 1], "c": [1, 2]}, {"y": [2, 2]}, [])
