@@ -22,7 +22,7 @@ namespace kiln {
 using namespace nn;
 
 namespace {
-/// A view that runs contiguously along dimension `along` of the result instead of the last one.
+/// A view, of what may be computed element by element, that runs contiguously along dimension `along` of the result instead of the last one.
 struct TransposedRead {
   Value view;
   unsigned along, last;
@@ -31,17 +31,53 @@ struct TransposedRead {
 
 static bool isUnit(AffineExpr dim) { return getConstantDim(dim) == 1; }
 
+/// Where the elements lie that an element of `value` is computed from; false where that is not known.
+static bool collectReads(Value value, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets) {
+  if (auto traced = traceViews(value, at)) {
+    offsets.push_back(simplifyDim(traced->offset));
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  AffineMap map = isa<IndexMap>(op) ? cast<IndexMap>(op).getIndexMap() : AffineMap();
+  if (!map && !isa<ScalarBody>(op))
+    return false;
+  IndexExprs source(at);
+  if (map) {
+    source.clear();
+    for (AffineExpr expr : map.getResults())
+      source.push_back(expr.replaceDims(at));
+  }
+  auto read = [&](Value operand) {
+    bool isScalar = cast<RankedTensorType>(operand.getType()).getRank() == 0;
+    return collectReads(operand, isScalar ? ArrayRef<AffineExpr>() : source, offsets);
+  };
+  return map ? read(op->getOperand(0)) : llvm::all_of(op->getOperands(), read);
+}
+
 static std::optional<TransposedRead> readAcross(Value view, ArrayRef<AffineExpr> dims) {
-  auto traced = traceLinearView(view);
   const auto *last = llvm::find_if(llvm::reverse(dims), [](AffineExpr dim) { return !isUnit(dim); }).base();
-  if (!traced || last == dims.begin())
+  IndexExprs at;
+  for (unsigned i = 0; i < dims.size(); ++i)
+    at.push_back(getAffineDimExpr(i, view.getContext()));
+  SmallVector<AffineExpr> offsets;
+  if (last == dims.begin() || !collectReads(view, at, offsets))
     return std::nullopt;
+  // Elements that lie side by side along a dimension, or are the same.
+  auto isSideBySide = [&](unsigned dim) {
+    return llvm::all_of(offsets, [&](AffineExpr offset) {
+      auto stride = coefficientOf(offset, dim);
+      return stride == 0 || stride == 1;
+    });
+  };
+  auto isLinear = [&](AffineExpr offset) {
+    return llvm::all_of(llvm::seq<unsigned>(0, dims.size()), [&](unsigned dim) { return bool(linearCoefficient(offset, dim)); });
+  };
   TransposedRead read{view, 0, static_cast<unsigned>(last - dims.begin() - 1)};
-  auto stride = [&](unsigned dim) { return coefficientOf(traced->offset, dim); };
-  if (stride(read.last) == 0 || stride(read.last) == 1)
+  if (!llvm::all_of(offsets, isLinear) || isSideBySide(read.last))
     return std::nullopt;
   for (; read.along < read.last; ++read.along)
-    if (!isUnit(dims[read.along]) && stride(read.along) == 1)
+    if (!isUnit(dims[read.along]) && isSideBySide(read.along) &&
+        llvm::any_of(offsets, [&](AffineExpr offset) { return coefficientOf(offset, read.along) == 1; }))
       return read;
   return std::nullopt;
 }

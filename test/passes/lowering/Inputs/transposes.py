@@ -35,6 +35,13 @@ def build():
         module.expected.append((view, exact))
         # With operands that are read along, and a spread one.
         module.finish(module.op(f"nn.transpose {module.input(x)} {list(order)} : {tensor(x)}", tensor(exact)), exact)
+        # What is transposed is computed, with an operand that is spread along the rows that are read.
+        bias = module.array(shape[-1])
+        spread = module.op(f"nn.broadcast_to {module.input(bias)} : {tensor(bias)}", tensor(x))
+        total = module.op(f"nn.add {module.input(x)}, {spread} : {tensor(x)}", None)
+        computed = module.op(f"nn.relu {total} : {tensor(x)}", None)
+        module.expected.append((module.op(f"nn.transpose {computed} {list(order)} : {tensor(x)}", tensor(exact)),
+                                np.ascontiguousarray(np.transpose(np.maximum(x + bias, 0), order))))
     return module
 
 
