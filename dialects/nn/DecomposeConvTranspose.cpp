@@ -1,13 +1,20 @@
 //===- DecomposeConvTranspose.cpp - ConvTranspose as pad and conv ----------===//
 //
-// In general: the input with zeros between its elements, convolved with the reversed kernel. Where the stride is the kernel's size no two
-// kernels overlap: each input element makes a patch of its own, a pointwise convolution with a channel for every place of the patch.
+// In general: the input with zeros between its elements, convolved with the reversed kernel.
+//
+// With a stride s, most of these zeros can be left out (W. Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016). Element
+// q * s + r of the result, counted from where the first kernel begins, is
+//   sum over j of input[q - j] * kernel[r + s * j]
+// so each phase r is a convolution of the input with every s-th element of the kernel, and a reshape puts the phases, which are channels, side by side.
+// Phases with equally many elements are one convolution. If s divides the kernel's size, all are; else there are two ranges of them in each dimension.
+//
 // Zeros times weights that are not finite would be NaN: with those, each place of the kernel has a pointwise convolution, and the results are added.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/Permute.h"
 #include <cmath>
 
 using namespace mlir;
@@ -42,46 +49,6 @@ static Value forwardWeight(OpBuilder &builder, ConvTransposeOp op, Value weight)
   DimExprs merged{split[0] * split[1]};
   merged.append(split.begin() + 2, split.end());
   return ReshapeOp::create(builder, op.getLoc(), makeTensorType(merged, element), swapped);
-}
-
-/// Whether the results of neighbouring input elements neither overlap nor leave gaps, and nothing is cut off.
-static bool makesPatches(ConvTransposeOp op) {
-  DimExprs input = getDims(op.getInput().getType()), output = getDims(op.getType()), kernel = getDims(op.getWeight().getType());
-  if (op.getGroups() != 1 || op.getLayout() != Layout::ChannelsFirst || llvm::any_of(op.getPads(), [](int64_t pad) { return pad != 0; }))
-    return false;
-  return llvm::all_of(llvm::seq<size_t>(2, input.size()), [&](size_t i) {
-    int64_t size = *getConstantDim(kernel[i]);
-    return op.getStrides()[i - 2] == size && (op.getDilations()[i - 2] == 1 || size == 1) && provablyEqual(output[i], input[i] * size);
-  });
-}
-
-/// [N, C, s...] -> pointwise -> [N, k... * M, s...] -> [N, k..., M, s...] -> [N, M, s0, k0, s1, k1, ...] -> [N, M, s0 * k0, ...]
-static Value makePatches(OpBuilder &builder, ConvTransposeOp op) {
-  DimExprs input = getDims(op.getInput().getType()), kernel = getDims(op.getWeight().getType());
-  int64_t spatial = input.size() - 2;
-  Type element = op.getType().getElementType();
-  SmallVector<int64_t> kernelFirst = llvm::to_vector(llvm::seq<int64_t>(2, spatial + 2));
-  kernelFirst.append({1, 0});
-  AffineExpr channels = getNumElements(ArrayRef(kernel).drop_front(1), op.getContext());
-  auto permuted = [&](Value value, ArrayRef<int64_t> order) -> Value {
-    DimExprs dims = getDims(value.getType()), moved;
-    for (int64_t dim : order)
-      moved.push_back(dims[dim]);
-    return TransposeOp::create(builder, op.getLoc(), makeTensorType(moved, element), value, order);
-  };
-  DimExprs pointwise{channels, kernel[0]}, wide{input[0], channels}, split{input[0]};
-  pointwise.append(spatial, getAffineConstantExpr(1, op.getContext()));
-  wide.append(input.begin() + 2, input.end());
-  split.append(kernel.begin() + 2, kernel.end());
-  split.push_back(kernel[1]);
-  split.append(input.begin() + 2, input.end());
-  Value weight = ReshapeOp::create(builder, op.getLoc(), makeTensorType(pointwise, element), permuted(op.getWeight(), kernelFirst));
-  SmallVector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0), order{0, spatial + 1};
-  Value product = ConvOp::create(builder, op.getLoc(), makeTensorType(wide, element), op.getInput(), weight, ones, ones, zeros, 1, op.getLayout());
-  for (int64_t i = 0; i < spatial; ++i)
-    order.append({spatial + 2 + i, 1 + i});
-  Value patches = ReshapeOp::create(builder, op.getLoc(), makeTensorType(split, element), product);
-  return ReshapeOp::create(builder, op.getLoc(), op.getType(), permuted(patches, order));
 }
 
 /// A map of symbols with these results.
@@ -152,14 +119,230 @@ static Value addPlaces(OpBuilder &builder, ConvTransposeOp op) {
   return sum;
 }
 
+//===- Phases ---------------------------------------------------------------===//
+
+/// Depthwise convolutions of so many phases at most are one for each: a kernel for them has one result for each channel.
+static constexpr int64_t mostDepthwisePhases = 16;
+
+/// More convolutions than this are not worth their code.
+static constexpr int64_t mostConvolutions = 64;
+
+namespace {
+/// Phases of one dimension from `first` on, which have as many elements of the kernel.
+struct PhaseRange {
+  int64_t first, count, taps;
+};
+
+/// The convolutions of a ConvTranspose's phases, channels_last.
+class PhaseConvs {
+public:
+  PhaseConvs(OpBuilder &builder, ConvTransposeOp op);
+  /// Whether there is something to leave out, and every phase has elements of the kernel.
+  static bool fits(ConvTransposeOp op);
+  Value build();
+
+private:
+  Value makeConv(ArrayRef<PhaseRange> ranges);
+  Value makeWeight(ArrayRef<PhaseRange> ranges);
+  Value joinPhases(unsigned dim, SmallVector<PhaseRange> &ranges);
+  SmallVector<PhaseRange> listRanges(unsigned dim) const;
+  AffineExpr number(int64_t value) const { return builder.getAffineConstantExpr(value); }
+  Value reshape(Value value, ArrayRef<AffineExpr> dims) {
+    return ReshapeOp::create(builder, loc, makeTensorType(dims, getElementTypeOrSelf(value)), value);
+  }
+  Value transpose(Value value, ArrayRef<int64_t> order) {
+    DimExprs dims = getDims(value.getType()), moved;
+    for (int64_t dim : order)
+      moved.push_back(dims[dim]);
+    return TransposeOp::create(builder, loc, makeTensorType(moved, getElementTypeOrSelf(value)), value, order);
+  }
+  Value slice(Value value, ArrayRef<AffineExpr> starts, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> steps) {
+    return SliceOp::create(builder, loc, makeTensorType(sizes, getElementTypeOrSelf(value)), value, symbolMapOf(op.getContext(), starts), steps);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  ConvTransposeOp op;
+  unsigned spatial;
+  /// [N, x..., C] with zeros around, which all convolutions share: `reach` elements are before what the last phase begins with.
+  Value input;
+  DimExprs inputDims;
+  SmallVector<int64_t> reach;
+  /// The sizes of the result in x.
+  DimExprs extents;
+  int64_t groups;
+  AffineExpr inPerGroup, outPerGroup;
+  /// Of each dimension: the first q that is kept, and the end.
+  SmallVector<int64_t> firstCell;
+  DimExprs endCell;
+};
+} // namespace
+
+bool PhaseConvs::fits(ConvTransposeOp op) {
+  ArrayRef<int64_t> kernel = cast<RankedTensorType>(op.getWeight().getType()).getShape().drop_front(2), strides = op.getStrides();
+  int64_t convolutions = 1;
+  bool spreads = false;
+  for (auto [size, stride, dilation] : llvm::zip_equal(kernel, strides, op.getDilations())) {
+    if (stride > 1 && (size < stride || (dilation != 1 && size != 1)))
+      return false;
+    spreads |= stride > 1;
+    convolutions *= size % stride + 1;
+  }
+  return spreads && convolutions <= mostConvolutions;
+}
+
+PhaseConvs::PhaseConvs(OpBuilder &builder, ConvTransposeOp op)
+    : builder(builder), loc(op.getLoc()), op(op), spatial(static_cast<unsigned>(op.getStrides().size())), input(op.getInput()), groups(op.getGroups()) {
+  bool isLast = op.getLayout() == Layout::ChannelsLast;
+  if (!isLast)
+    input = transpose(input, toChannelsLast(spatial + 2));
+  inputDims = getDims(input.getType());
+  extents = DimExprs(ArrayRef(getDims(op.getType())).slice(isLast ? 1 : 2, spatial));
+  DimExprs weight = getDims(op.getWeight().getType()), padded(inputDims);
+  inPerGroup = simplifyDim(weight[0].floorDiv(groups));
+  outPerGroup = weight[1];
+  SmallVector<AffineExpr> before(spatial + 2, number(0)), behind(before);
+  for (unsigned i = 0; i < spatial; ++i) {
+    int64_t stride = op.getStrides()[i], pad = op.getPads()[i];
+    reach.push_back((llvm::divideCeilSigned(*getConstantDim(weight[i + 2]), stride) - 1) * op.getDilations()[i]);
+    firstCell.push_back(pad / stride);
+    endCell.push_back(simplifyDim((extents[i] + pad).ceilDiv(stride)));
+    before[i + 1] = number(reach.back() - firstCell.back());
+    behind[i + 1] = simplifyDim(endCell.back() - inputDims[i + 1]);
+    padded[i + 1] = simplifyDim(endCell.back() - firstCell.back() + reach.back());
+  }
+  if (llvm::all_of(llvm::concat<AffineExpr>(before, behind), [](AffineExpr amount) { return getConstantDim(amount) == 0; }))
+    return;
+  Type element = getElementTypeOrSelf(input);
+  Value zero = SplatOp::create(builder, loc, RankedTensorType::get({}, element), cast<TypedAttr>(builder.getZeroAttr(element)));
+  input = PadOp::create(builder, loc, makeTensorType(padded, element), input, zero, symbolMapOf(op.getContext(), before), symbolMapOf(op.getContext(), behind),
+                        SmallVector<int64_t>(spatial + 2, 0), PadMode::Constant);
+  inputDims = padded;
+}
+
+/// Phases with equally many elements lie side by side in each part of the kernel only where each part begins with the first of them or ends with the last one;
+/// others are ranges of their own.
+SmallVector<PhaseRange> PhaseConvs::listRanges(unsigned dim) const {
+  int64_t size = cast<RankedTensorType>(ConvTransposeOp(op).getWeight().getType()).getDimSize(2 + dim), stride = ConvTransposeOp(op).getStrides()[dim];
+  int64_t phases = 1;
+  for (int64_t each : ConvTransposeOp(op).getStrides())
+    phases *= each;
+  bool isDepthwise = groups > 1 && getConstantDim(inPerGroup) == 1 && getConstantDim(outPerGroup) == 1 && phases <= mostDepthwisePhases;
+  SmallVector<PhaseRange> ranges;
+  int64_t first = 0, alone = isDepthwise ? stride : size % stride;
+  for (; first < alone; ++first)
+    ranges.push_back({first, 1, llvm::divideCeilSigned(size - first, stride)});
+  if (first < stride)
+    ranges.push_back({first, stride - first, size / stride});
+  return ranges;
+}
+
+/// [C, M / groups, k...] -> [groups, C / groups, M / groups, taps, phases, ...] -> [groups * phases * M / groups, C / groups, taps...], reversed.
+Value PhaseConvs::makeWeight(ArrayRef<PhaseRange> ranges) {
+  DimExprs whole = getDims(op.getWeight().getType()), cells{number(groups), inPerGroup, outPerGroup}, kept(cells), merged{number(groups)};
+  SmallVector<AffineExpr> starts(2, number(0)), phaseStarts(3, number(0));
+  SmallVector<int64_t> steps(2, 1), phaseSteps(3, 1), order{0}, taps;
+  for (auto [i, range] : llvm::enumerate(ranges)) {
+    int64_t at = 3 + 2 * static_cast<int64_t>(i), stride = op.getStrides()[i];
+    // One phase is every s-th element; several are a part of each run of s.
+    bool isOne = range.count == 1;
+    starts.push_back(number(isOne ? range.first + stride * (range.taps - 1) : 0));
+    steps.push_back(isOne ? -stride : 1);
+    whole[i + 2] = number(range.taps * (isOne ? 1 : stride));
+    cells.append({number(range.taps), number(isOne ? 1 : stride)});
+    phaseStarts.append({number(isOne ? 0 : range.taps - 1), number(isOne ? 0 : range.first)});
+    phaseSteps.append({isOne ? 1 : -1, 1});
+    kept.append({number(range.taps), number(range.count)});
+    order.push_back(at + 1);
+    taps.push_back(at);
+    merged.front() = merged.front() * range.count;
+  }
+  order.append({2, 1});
+  order.append(taps);
+  merged.front() = simplifyDim(merged.front() * outPerGroup);
+  merged.push_back(inPerGroup);
+  for (const PhaseRange &range : ranges)
+    merged.push_back(number(range.taps));
+  Value runs = reshape(slice(op.getWeight(), starts, whole, steps), cells);
+  return reshape(transpose(slice(runs, phaseStarts, kept, phaseSteps), order), merged);
+}
+
+/// [N, q..., groups, phases..., M / groups] of these ranges.
+Value PhaseConvs::makeConv(ArrayRef<PhaseRange> ranges) {
+  Value weight = makeWeight(ranges), part = input;
+  Type element = ConvTransposeOp(op).getType().getElementType();
+  SmallVector<AffineExpr> starts(spatial + 2, number(0));
+  DimExprs read(inputDims), flat{inputDims.front()}, split;
+  for (unsigned i = 0; i < spatial; ++i) {
+    int64_t own = (ranges[i].taps - 1) * ConvTransposeOp(op).getDilations()[i];
+    starts[i + 1] = number(reach[i] - own);
+    flat.push_back(simplifyDim(endCell[i] - firstCell[i]));
+    read[i + 1] = simplifyDim(flat.back() + own);
+  }
+  if (read != inputDims)
+    part = slice(input, starts, read, SmallVector<int64_t>(spatial + 2, 1));
+  split = flat;
+  flat.push_back(getDims(weight.getType()).front());
+  split.push_back(number(groups));
+  for (const PhaseRange &range : ranges)
+    split.push_back(number(range.count));
+  split.push_back(outPerGroup);
+  SmallVector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0);
+  Value conv = ConvOp::create(builder, loc, makeTensorType(flat, element), part, weight, ones, ConvTransposeOp(op).getDilations(), zeros, groups,
+                              Layout::ChannelsLast);
+  return reshape(conv, split);
+}
+
+/// The same of all phases of the dimensions from `dim` on, and these ranges of those before.
+Value PhaseConvs::joinPhases(unsigned dim, SmallVector<PhaseRange> &ranges) {
+  if (dim == spatial)
+    return makeConv(ranges);
+  SmallVector<Value> parts;
+  for (const PhaseRange &range : listRanges(dim)) {
+    ranges.push_back(range);
+    parts.push_back(joinPhases(dim + 1, ranges));
+    ranges.pop_back();
+  }
+  if (parts.size() == 1)
+    return parts.front();
+  int64_t axis = spatial + 2 + dim;
+  DimExprs dims = getDims(parts.front().getType());
+  dims[axis] = number(ConvTransposeOp(op).getStrides()[dim]);
+  return ConcatOp::create(builder, loc, makeTensorType(dims, getElementTypeOrSelf(parts.front())), parts, builder.getI64IntegerAttr(axis));
+}
+
+/// Puts the phases side by side, [N, q, s, ..., groups, M / groups] -> [N, q * s, ..., M], and cuts off what the result does not have.
+Value PhaseConvs::build() {
+  SmallVector<PhaseRange> ranges;
+  Value phases = joinPhases(0, ranges);
+  DimExprs merged{inputDims.front()}, kept(merged);
+  SmallVector<AffineExpr> starts{number(0)};
+  SmallVector<int64_t> order{0};
+  for (unsigned i = 0; i < spatial; ++i) {
+    int64_t stride = op.getStrides()[i];
+    order.append({1 + i, spatial + 2 + i});
+    merged.push_back(simplifyDim((endCell[i] - firstCell[i]) * stride));
+    starts.push_back(number(op.getPads()[i] - firstCell[i] * stride));
+    kept.push_back(extents[i]);
+  }
+  order.append({spatial + 1, 2 * spatial + 2});
+  for (DimExprs *dims : {&merged, &kept})
+    dims->push_back(simplifyDim(outPerGroup * groups));
+  starts.push_back(number(0));
+  Value result = reshape(transpose(phases, order), merged);
+  if (merged != kept)
+    result = slice(result, starts, kept, SmallVector<int64_t>(spatial + 2, 1));
+  return op.getLayout() == Layout::ChannelsLast ? result : transpose(result, toChannelsFirst(spatial + 2));
+}
+
 FailureOr<SmallVector<Value>> ConvTransposeOp::decompose(OpBuilder &builder) {
   auto weight = cast<RankedTensorType>(getWeight().getType());
   if (!weight.hasStaticShape())
     return failure();
-  if (makesPatches(*this))
-    return SmallVector<Value>{makePatches(builder, *this)};
   if (hasInfiniteWeights(*this) && ShapedType::getNumElements(weight.getShape().drop_front(2)) <= mostPlaces)
     return SmallVector<Value>{addPlaces(builder, *this)};
+  if (PhaseConvs::fits(*this))
+    return SmallVector<Value>{PhaseConvs(builder, *this).build()};
   DimExprs output = getDims(getType());
   size_t spatial = weight.getRank() - 2, first = getLayout() == Layout::ChannelsFirst ? 2 : 1;
   SmallVector<AffineExpr> low, extents;

@@ -102,9 +102,12 @@ static Value cloneOn(OpBuilder &builder, Operation *view, Value operand) {
 
 /// A padding of quantised numbers, whose border is the zero point.
 static Dequantized padQuantized(OpBuilder &builder, PadOp pad, const Dequantized &inner) {
-  auto splat = [&](Value number) {
+  auto splat = [&](Value number) -> Value {
     RankedTensorType type = withElementType(pad.getType(), getElementTypeOrSelf(number));
-    return BroadcastToOp::create(builder, pad.getLoc(), type, getUniform(builder, number));
+    Value uniform = getUniform(builder, number);
+    if (auto op = uniform.getDefiningOp<SplatOp>())
+      return SplatOp::create(builder, pad.getLoc(), type, op.getValue());
+    return BroadcastToOp::create(builder, pad.getLoc(), type, uniform);
   };
   RankedTensorType type = withElementType(pad.getType(), getElementTypeOrSelf(inner.integer));
   Value integer = PadOp::create(builder, pad.getLoc(), type, inner.integer, getUniform(builder, inner.zero), pad.getLow(), pad.getHigh(), pad.getInterior(),

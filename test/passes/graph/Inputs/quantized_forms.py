@@ -110,8 +110,11 @@ class Forms:
         turned = np.concatenate([np.swapaxes(part, 0, 1) for part in np.split(np.flip(taps, tuple(range(2, 2 + spatial))), group)])
         sums = convolve(np.pad(spread, ((0, 0), (0, 0), *[(around, around)] * spatial)), turned, 1, 1, group)
         wide = (1, filters, *[1] * spatial)
-        self.recognized["nn.quantized_conv"] += 1
-        self.depthwise += group == channels and group != 1
+        # One convolution for each phase that has an element of the kernel more than others, or that is depthwise, and one for all others.
+        one_by_one = stride if group == channels and group != 1 else kernel % stride
+        convolutions = (one_by_one + (one_by_one < stride)) ** spatial
+        self.recognized["nn.quantized_conv"] += convolutions
+        self.depthwise += convolutions * (group == channels and group != 1)
         # Where kernels do not overlap, the bias follows the movement of results.
         self.finish(f"transposed {channels} {filters} {kernel}", product, sums, units.reshape(wide), steps.reshape(wide), kind, False, False)
 

@@ -52,9 +52,17 @@ func.func @hardmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
   return %r : tensor<2x10xf32>
 }
 
+// Of two phases in each dimension, the first has two of the kernel's elements and the second one: four convolutions.
 // CHECK-LABEL: func @conv_transpose
-// CHECK: nn.pad {{.*}} interior [0, 0, 1, 1] mode constant {nn.form = "part of nn.conv_transpose: {{.*}}"}
-// CHECK: nn.conv {{.*}} strides [1, 1]
+// CHECK: nn.pad {{.*}} interior [0, 0, 0, 0] mode constant {nn.form = "part of nn.conv_transpose: {{.*}}"} {{.*}} -> tensor<1x6x6x8xf32>
+// CHECK: nn.slice %arg1 {{.*}} steps [1, 1, -2, -2] {{.*}} -> tensor<8x4x2x2xf32>
+// CHECK: nn.conv {{.*}} tensor<1x6x6x8xf32>, tensor<4x8x2x2xf32> -> tensor<1x5x5x4xf32>
+// CHECK: nn.conv {{.*}} tensor<1x6x5x8xf32>, tensor<4x8x2x1xf32> -> tensor<1x5x5x4xf32>
+// CHECK: nn.concat {{.*}} -> tensor<1x5x5x1x1x2x4xf32>
+// CHECK: nn.conv {{.*}} tensor<1x5x6x8xf32>, tensor<4x8x1x2xf32> -> tensor<1x5x5x4xf32>
+// CHECK: nn.conv {{.*}} tensor<1x5x5x8xf32>, tensor<4x8x1x1xf32> -> tensor<1x5x5x4xf32>
+// CHECK: nn.concat {{.*}} -> tensor<1x5x5x1x2x2x4xf32>
+// CHECK: nn.slice {{.*}} : tensor<1x10x10x4xf32> -> tensor<1x9x9x4xf32>
 func.func @conv_transpose(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<1x4x9x9xf32> {
   %r = nn.conv_transpose %x, %w strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
     : tensor<1x8x4x4xf32>, tensor<8x4x3x3xf32> -> tensor<1x4x9x9xf32>
@@ -64,9 +72,11 @@ func.func @conv_transpose(%x: tensor<1x8x4x4xf32>, %w: tensor<8x4x3x3xf32>) -> t
 // Kernels that lie side by side are patches of one pointwise convolution.
 // CHECK-LABEL: func @patches
 // CHECK-NOT: nn.pad
-// CHECK: nn.conv %arg0, {{.*}} : tensor<1x8x4x5xf32>, tensor<24x8x1x1xf32> -> tensor<1x24x4x5xf32>
-// CHECK: nn.transpose {{.*}} [0, 3, 4, 1, 5, 2] {{.*}} : tensor<1x2x3x4x4x5xf32> -> tensor<1x4x4x2x5x3xf32>
-// CHECK: nn.reshape {{.*}} -> tensor<1x4x8x15xf32>
+// CHECK: nn.conv {{.*}} : tensor<1x4x5x8xf32>, tensor<24x8x1x1xf32> -> tensor<1x4x5x24xf32>
+// CHECK: nn.transpose {{.*}} [0, 1, 4, 2, 5, 3, 6] {{.*}} : tensor<1x4x5x1x2x3x4xf32> -> tensor<1x4x2x5x3x1x4xf32>
+// CHECK: nn.reshape {{.*}} -> tensor<1x8x15x4xf32>
+// CHECK-NOT: nn.slice
+// CHECK: nn.transpose {{.*}} -> tensor<1x4x8x15xf32>
 func.func @patches(%x: tensor<1x8x4x5xf32>, %w: tensor<8x4x2x3xf32>) -> tensor<1x4x8x15xf32> {
   %r = nn.conv_transpose %x, %w strides [2, 3] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
     : tensor<1x8x4x5xf32>, tensor<8x4x2x3xf32> -> tensor<1x4x8x15xf32>
