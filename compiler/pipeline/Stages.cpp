@@ -81,6 +81,9 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
     // Its transformed tiles and filters take memory.
     if (!options.strict && !options.smallest)
       passes.addPass(createChooseWinograd());
+    // So do filters in another order.
+    if (!options.smallest)
+      passes.addPass(createOrderFilters());
   }
   passes.addPass(createSplitConcats());
   passes.addPass(createFormGroups({/*fuse=*/!options.plain}));

@@ -94,4 +94,11 @@ def MaterializePadding : Pass<"nn-materialize-padding", "mlir::ModuleOp"> {
   let summary = "Moves the padding of convolutions into a separate nn.pad.";
 }
 
+def OrderFilters : Pass<"nn-order-filters", "mlir::ModuleOp"> {
+  let summary = "Moves computed filters of convolutions, so that the kernel finds output channels side by side.";
+  let description = [{
+    For filters of f32, f16 and bf16 that a run computes, under a window of known size. Constant ones are packed at compile time.
+  }];
+}
+
 #endif // KILN_PASSES_TARGET

@@ -8,7 +8,7 @@
 //
 // Where an image has few lines, the channels go in several tasks, too.
 //
-// The weight is stored as [kernel..., channel].
+// The weight is stored as [kernel..., channel], also one that a run computes (OrderFilters.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Tuning.h"
@@ -53,7 +53,8 @@ static bool isInnerWeight(ConvOp conv, kernel::TargetAttr target) {
 
 KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<ConvOp>(anchor);
-  if (std::string why = findTilingFault(group, conv); !why.empty())
+  std::string why = areOrderedFilters(conv.getWeight()) ? findOrderedFault(conv) : findTilingFault(group, conv);
+  if (!why.empty())
     return refuse(why);
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
   int64_t groups = conv.getGroups();
@@ -97,6 +98,8 @@ struct Depthwise {
   ArrayRef<int64_t> window;
   unsigned spatial;
   bool unrolled;
+  /// Where computed filters lie.
+  std::optional<TracedView> ordered;
   /// Runs that the channels are split in, and the first channel of the task's one.
   int64_t runs = 1;
   AffineExpr firstChannel = {};
@@ -111,6 +114,11 @@ struct Depthwise {
     return k.elementOffset(cast<BlockArgument>(op.getInput()), at);
   }
   AffineExpr weightAt(ArrayRef<AffineExpr> taps, AffineExpr channel) const {
+    if (ordered) {
+      IndexExprs filter{channel, k.constant(0)};
+      filter.append(taps.begin(), taps.end());
+      return ordered->offset.replaceDims(filter);
+    }
     IndexExprs dims, at(taps);
     for (int64_t size : window)
       dims.push_back(k.constant(size));
@@ -261,19 +269,27 @@ struct Depthwise {
 };
 } // namespace
 
-FailureOr<LaunchInfo> lowerConvDepthwise(KernelBuilder &k, Operation *anchor) {
-  auto op = cast<ConvOp>(anchor);
-  bool pairs = k.group().getPlan()->getLines() == 2;
-  ArrayRef<int64_t> weight = op.getWeight().getType().getShape();
-  unsigned spatial = op.getStrides().size(), argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
+static void packChannels(KernelBuilder &k, unsigned argument, ArrayRef<int64_t> weight) {
+  unsigned spatial = static_cast<unsigned>(weight.size()) - 2;
   IndexExprs source{getAffineDimExpr(spatial, k.context()), k.constant(0)};
   SmallVector<int64_t> order(weight.drop_front(2));
   for (unsigned i = 0; i < spatial; ++i)
     source.push_back(getAffineDimExpr(i, k.context()));
   order.push_back(weight[0]);
   k.packConstant(argument, kernel::PackAttr::get(k.context(), order, AffineMap::get(spatial + 1, 0, source, k.context())));
+}
+
+FailureOr<LaunchInfo> lowerConvDepthwise(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<ConvOp>(anchor);
+  bool pairs = k.group().getPlan()->getLines() == 2;
+  ArrayRef<int64_t> weight = op.getWeight().getType().getShape();
+  unsigned spatial = op.getStrides().size();
+  std::optional<TracedView> ordered = areOrderedFilters(op.getWeight()) ? traceLinearView(op.getWeight()) : std::nullopt;
+  unsigned argument = ordered ? ordered->argument : cast<BlockArgument>(op.getWeight()).getArgNumber();
+  if (!ordered)
+    packChannels(k, argument, weight);
   Depthwise conv{k, op, k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()), k.buffer(argument), op.getType().getElementType(),
-                 getDims(op.getInput().getType()), getDims(op.getType()), weight.drop_front(2), spatial, weight.back() <= maxUnrolledTaps};
+                 getDims(op.getInput().getType()), getDims(op.getType()), weight.drop_front(2), spatial, weight.back() <= maxUnrolledTaps, ordered};
   IndexExprs lines(ArrayRef(conv.outputDims).take_front(spatial));
   if (pairs)
     lines.back() = simplifyDim(lines.back().ceilDiv(2));

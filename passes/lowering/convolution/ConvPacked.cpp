@@ -1,16 +1,20 @@
-//===- ConvPacked.cpp - Convolutions whose filters the caller has packed ---===//
+//===- ConvPacked.cpp - Convolutions whose filters are not constant --------===//
 //
 //   result[n, y, x, o] = sum over (i, j, c) of input[n, y * s + i * d, x * s + j * d, c] * filters[o, i, j, c]
 //
-// is the product that ConvTiled.cpp computes, whose right side has a row for each (i, j, c) and a column for each o. Its panels depend on no size, so channels
-// and filters may be known at run time only. Each group has panels of its own, one behind the other.
+// is the product that ConvTiled.cpp computes, whose right side has a row for each (i, j, c) and a column for each o. Channels and filters may be known at run
+// time only.
 //
-// A step of several products takes neighbouring channels, whose number must be known to be a multiple of these.
+// Filters that the caller has packed lie in panels, which depend on no size. Each group has panels of its own, one behind the other. A step of several products
+// takes neighbouring channels, whose number must be known to be a multiple of these.
+//
+// Filters that a run computes lie in rows of all output channels (OrderFilters.cpp), which are read in place.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/convolution/ConvPacked.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/lowering/contraction/MatmulTiled.h"
+#include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/groups/PackedInputs.h"
@@ -24,18 +28,17 @@ using namespace nn;
 
 namespace {
 /// The sizes of a convolution, of which only the window's are known.
-struct PackedConv {
+struct OpenConv {
   ConvOp op;
-  BlockArgument input, weight;
+  BlockArgument input;
   unsigned spatial;
   int64_t groups;
   SmallVector<int64_t> kernel;
   AffineExpr inPerGroup, outPerGroup;
 
-  explicit PackedConv(ConvOp conv)
-      : op(conv), input(cast<BlockArgument>(conv.getInput())), weight(cast<BlockArgument>(conv.getWeight())),
-        spatial(static_cast<unsigned>(conv.getStrides().size())), groups(conv.getGroups()) {
-    DimExprs dims = getDims(weight.getType());
+  explicit OpenConv(ConvOp conv)
+      : op(conv), input(cast<BlockArgument>(conv.getInput())), spatial(static_cast<unsigned>(conv.getStrides().size())), groups(conv.getGroups()) {
+    DimExprs dims = getDims(conv.getWeight().getType());
     kernel = llvm::map_to_vector(ArrayRef(dims).drop_front(2), [](AffineExpr dim) { return *getConstantDim(dim); });
     inPerGroup = simplifyDim(getDims(input.getType()).back().floorDiv(groups));
     outPerGroup = simplifyDim(dims[0].floorDiv(groups));
@@ -44,25 +47,58 @@ struct PackedConv {
   std::optional<int64_t> rowsApart() const {
     IndexExprs at;
     for (unsigned i = 0; i < spatial + 2; ++i)
-      at.push_back(getAffineDimExpr(i, weight.getContext()));
+      at.push_back(getAffineDimExpr(i, input.getContext()));
     AffineExpr pixel = linearCoefficient(getElementOffset(input, at), spatial);
     return pixel ? getConstantDim(simplifyDim(pixel * ConvOp(op).getStrides().back())) : std::nullopt;
   }
+  /// A place of the window along spatial dim i: elements of the input to the next one.
+  AffineExpr tapStride(KernelBuilder &k, unsigned i) const { return simplifyDim(k.elementStride(input, i + 1) * ConvOp(op).getDilations()[i]); }
+  Contraction pixels(KernelBuilder &k) const;
   SmallVector<ReductionLoop> reduction(KernelBuilder &k, int64_t width, int64_t together) const;
 };
 } // namespace
 
+/// The product but for its right side: pixels of the result are its rows.
+Contraction OpenConv::pixels(KernelBuilder &k) const {
+  Contraction c;
+  c.result = ConvOp(op).getResult();
+  c.element = ConvOp(op).getType().getElementType();
+  c.tile = getTile(k.group());
+  c.lhs = k.buffer(input.getArgNumber());
+  if (groups > 1)
+    c.batch.push_back(k.constant(groups));
+  DimExprs output = getDims(ConvOp(op).getType());
+  c.rows.assign(output.begin(), output.end() - 1);
+  c.columns = outPerGroup;
+  c.lhsAt = [&k, conv = *this](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
+    IndexExprs at(rows);
+    for (unsigned i = 0; i < conv.spatial; ++i)
+      at[i + 1] = at[i + 1] * ConvOp(conv.op).getStrides()[i];
+    at.push_back(batch.empty() ? k.constant(0) : batch.front() * conv.inPerGroup);
+    return k.elementOffset(conv.input, at);
+  };
+  c.resultAt = [out = outPerGroup](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column) {
+    IndexExprs at(rows);
+    at.push_back(batch.empty() ? column : batch.front() * out + column);
+    return at;
+  };
+  c.laneStride = k.constant(1);
+  return c;
+}
+
 /// The loops over the window and the channels, of which some are taken together; the panels have them in the same order.
-SmallVector<ReductionLoop> PackedConv::reduction(KernelBuilder &k, int64_t width, int64_t together) const {
+SmallVector<ReductionLoop> OpenConv::reduction(KernelBuilder &k, int64_t width, int64_t together) const {
   AffineExpr steps = simplifyDim(inPerGroup.floorDiv(together));
   SmallVector<ReductionLoop> loops = {{steps, simplifyDim(k.elementStride(input, spatial + 1) * together), k.constant(width * together)}};
   AffineExpr behind = inPerGroup * width;
   for (unsigned i = spatial; i-- > 0;) {
-    loops.insert(loops.begin(), {k.constant(kernel[i]), simplifyDim(k.elementStride(input, i + 1) * ConvOp(op).getDilations()[i]), simplifyDim(behind)});
+    loops.insert(loops.begin(), {k.constant(kernel[i]), tapStride(k, i), simplifyDim(behind)});
     behind = behind * kernel[i];
   }
   return mergeReduction(loops);
 }
+
+//===- Filters that the caller has packed ----------------------------------===//
 
 bool hasPackedFilters(Operation *anchor) {
   auto conv = dyn_cast_or_null<ConvOp>(anchor);
@@ -95,7 +131,7 @@ KernelMatch matchConvPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
   if (std::string why = findPackedFault(conv); !why.empty())
     return refuse(why);
   TileShape tile = chooseTile(target, conv.getType().getElementType(), std::nullopt, std::nullopt, std::nullopt);
-  if (!PackedConv(conv).rowsApart())
+  if (!OpenConv(conv).rowsApart())
     tile = limitRows(tile);
   return accept("channels_last f32 convolution whose filters the caller has packed: output pixels are the rows of a matrix product", planProduct(target, tile));
 }
@@ -108,7 +144,7 @@ KernelMatch matchConvPackedSteps(GroupOp group, Operation *anchor, kernel::Targe
     return refuse(describeMissingStep(conv.getInput().getType(), conv.getWeight().getType(), conv.getType()));
   if (std::string why = findPackedFault(conv); !why.empty())
     return refuse(why);
-  PackedConv packed(conv);
+  OpenConv packed(conv);
   // Import has a run ask that bytes have a multiple of four channels.
   bool areQuads = isByte(conv.getInput().getType().getElementType()) && step.getDepth() == 4;
   if (!areQuads && getConstantDim(simplifyDim(packed.inPerGroup % step.getDepth())) != 0)
@@ -125,34 +161,15 @@ std::string findPackedStepFault(GroupOp group, Operation *anchor, kernel::PlanAt
                        conv.getType().getElementType(), 0);
 }
 
-static FailureOr<LaunchInfo> lowerPacked(KernelBuilder &k, const PackedConv &conv, kernel::StepAttr step) {
-  Contraction c;
-  c.result = ConvOp(conv.op).getResult();
-  c.element = ConvOp(conv.op).getType().getElementType();
+static FailureOr<LaunchInfo> lowerPacked(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
+  OpenConv conv(op);
+  unsigned weight = cast<BlockArgument>(op.getWeight()).getArgNumber();
+  Contraction c = conv.pixels(k);
   c.instruction = step;
-  c.tile = getTile(k.group());
   int64_t width = c.tile.columns(), together = step ? step.getDepth() : 1;
-  if (failed(setPanels(k.group(), conv.weight.getArgNumber(), width, together)))
+  if (failed(setPanels(k.group(), weight, width, together)))
     return failure();
-  c.lhs = k.buffer(conv.input.getArgNumber());
-  c.rhs = k.buffer(conv.weight.getArgNumber());
-  if (conv.groups > 1)
-    c.batch.push_back(k.constant(conv.groups));
-  DimExprs output = getDims(ConvOp(conv.op).getType());
-  c.rows.assign(output.begin(), output.end() - 1);
-  c.columns = conv.outPerGroup;
-  c.lhsAt = [&k, conv](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) {
-    IndexExprs at(rows);
-    for (unsigned i = 0; i < conv.spatial; ++i)
-      at[i + 1] = at[i + 1] * ConvOp(conv.op).getStrides()[i];
-    at.push_back(batch.empty() ? k.constant(0) : batch.front() * conv.inPerGroup);
-    return k.elementOffset(conv.input, at);
-  };
-  c.resultAt = [conv](ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column) {
-    IndexExprs at(rows);
-    at.push_back(batch.empty() ? column : batch.front() * conv.outPerGroup + column);
-    return at;
-  };
+  c.rhs = k.buffer(weight);
   AffineExpr depth = conv.inPerGroup;
   for (int64_t size : conv.kernel)
     depth = depth * size;
@@ -160,15 +177,52 @@ static FailureOr<LaunchInfo> lowerPacked(KernelBuilder &k, const PackedConv &con
   AffineExpr ofGroup = simplifyDim(conv.outPerGroup.ceilDiv(width) * width * depth), zero = k.constant(0);
   c.rhsAt = [zero, ofGroup](ArrayRef<AffineExpr> batch) { return batch.empty() ? zero : batch.front() * ofGroup; };
   c.panelStride = simplifyDim(depth);
-  c.laneStride = k.constant(1);
   c.padded = c.evenPanels = c.allHeights = true;
   return lowerContraction(k, c);
 }
 
-FailureOr<LaunchInfo> lowerConvPacked(KernelBuilder &k, Operation *anchor) { return lowerPacked(k, PackedConv(cast<ConvOp>(anchor)), {}); }
+FailureOr<LaunchInfo> lowerConvPacked(KernelBuilder &k, Operation *anchor) { return lowerPacked(k, cast<ConvOp>(anchor), {}); }
 
-FailureOr<LaunchInfo> lowerConvPackedSteps(KernelBuilder &k, Operation *anchor) {
-  return lowerPacked(k, PackedConv(cast<ConvOp>(anchor)), getStep(k.group()));
+FailureOr<LaunchInfo> lowerConvPackedSteps(KernelBuilder &k, Operation *anchor) { return lowerPacked(k, cast<ConvOp>(anchor), getStep(k.group())); }
+
+//===- Filters that a run computes -----------------------------------------===//
+
+PrologueSupport loadsOrderedFilters(Operation *anchor, unsigned operand) {
+  auto conv = dyn_cast<ConvOp>(anchor);
+  return conv && operand == 1 && areOrderedFilters(conv.getWeight()) ? PrologueSupport::Views : PrologueSupport::None;
+}
+
+KernelMatch matchConvOrdered(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
+  auto conv = cast<ConvOp>(anchor);
+  if (std::string why = findOrderedFault(conv); !why.empty())
+    return refuse(why);
+  OpenConv open(conv);
+  DimExprs extents = getDims(conv.getType());
+  auto pixels = getConstantDim(getNumElements(ArrayRef(extents).drop_back(), conv.getContext()));
+  std::optional<int64_t> apart = open.rowsApart();
+  TileShape tile = chooseTile(target, conv.getType().getElementType(), pixels, getConstantDim(open.outPerGroup), apart);
+  return accept("channels_last f32 convolution with computed filters, which are read in place: output pixels are the rows of a matrix product",
+                planProduct(target, apart ? tile : limitRows(tile)));
+}
+
+FailureOr<LaunchInfo> lowerConvOrdered(KernelBuilder &k, Operation *anchor) {
+  auto op = cast<ConvOp>(anchor);
+  OpenConv conv(op);
+  TracedView filters = *traceLinearView(op.getWeight());
+  Contraction c = conv.pixels(k);
+  c.rhs = k.buffer(filters.argument);
+  for (unsigned i = 0; i < conv.spatial; ++i)
+    c.reduction.push_back({k.constant(conv.kernel[i]), conv.tapStride(k, i), linearCoefficient(filters.offset, i + 2)});
+  c.reduction.push_back({conv.inPerGroup, k.elementStride(conv.input, conv.spatial + 1), linearCoefficient(filters.offset, 1)});
+  c.reduction = mergeReduction(c.reduction);
+  c.rhsAt = [&k, offset = filters.offset, conv](ArrayRef<AffineExpr> batch) {
+    IndexExprs at(conv.spatial + 2, k.constant(0));
+    if (!batch.empty())
+      at[0] = batch.front() * conv.outPerGroup;
+    return offset.replaceDims(at);
+  };
+  c.panelStride = k.constant(1);
+  return lowerContraction(k, c);
 }
 
 } // namespace kiln

@@ -65,25 +65,38 @@ static kernel::StepAttr findStep(ConvOp conv, kernel::TargetAttr target) {
   return chooseBoundedStep(step, conv.getWeight(), stepDimension(conv));
 }
 
-std::string findTilingFault(GroupOp group, ConvOp conv, kernel::StepAttr step) {
+/// The same whatever the weights are.
+static std::string findWindowFault(ConvOp conv, kernel::StepAttr step) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   Type input = conv.getInput().getType().getElementType(), result = conv.getType().getElementType();
   bool isReal = computesInF32(input) && computesInF32(result) && isWeightElement(conv.getWeight().getType().getElementType());
-  auto weight = dyn_cast<BlockArgument>(conv.getWeight());
   if (conv.getLayout() != Layout::ChannelsLast)
     stream << "the layout is " << stringifyLayout(conv.getLayout()) << ", expected channels_last";
   else if (llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     llvm::interleaveComma(conv.getPads(), stream << "the input is padded by ");
   else if (!step && !isReal)
     stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
-  else if (!weight || !group.isConstantInput(weight.getArgNumber()))
-    stream << "the weight is not constant";
   else if (llvm::is_contained(conv.getType().getShape(), 0))
     stream << "the result has no elements";
   else if (!isa<BlockArgument>(conv.getInput()))
     stream << "the input is computed by " << conv.getInput().getDefiningOp()->getName();
   return text;
+}
+
+std::string findTilingFault(GroupOp group, ConvOp conv, kernel::StepAttr step) {
+  auto weight = dyn_cast<BlockArgument>(conv.getWeight());
+  std::string fault = findWindowFault(conv, step);
+  return !fault.empty() || (weight && group.isConstantInput(weight.getArgNumber())) ? fault : "the weight is not constant";
+}
+
+std::string findOrderedFault(ConvOp conv) {
+  if (std::string fault = findWindowFault(conv, {}); !fault.empty())
+    return fault;
+  auto filters = areOrderedFilters(conv.getWeight()) ? traceLinearView(conv.getWeight()) : std::nullopt;
+  if (!filters || linearCoefficient(filters->offset, 0) != getAffineConstantExpr(1, conv.getContext()))
+    return "the filters do not have output channels side by side";
+  return "";
 }
 
 namespace {

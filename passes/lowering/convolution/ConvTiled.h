@@ -6,9 +6,12 @@
 
 namespace kiln {
 
-/// What keeps a convolution from being computed in tiles: layout, padding, types or computed weights; empty when nothing does. `step`: that of the
+/// What keeps a convolution with constant weights from being computed in tiles: layout, padding or types; empty when nothing does. `step`: that of the
 /// target for these types, where it multiplies several elements for each sum.
 std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, kernel::StepAttr step = {});
+
+/// What keeps a convolution from reading filters in place that a run computes and areOrderedFilters accepts; empty when nothing does.
+std::string findOrderedFault(nn::ConvOp conv);
 
 /// The product of a group that conv_tiled can compute.
 Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv, kernel::StepAttr step = {});

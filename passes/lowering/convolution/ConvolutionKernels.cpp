@@ -12,10 +12,10 @@ namespace kiln {
 
 using namespace nn;
 
-/// Windows overlap, so operands are read where they lie.
+/// Windows overlap, so operands are read where they lie; computed filters, as far as a view tells.
 template <typename... Ops>
 static constexpr KernelRow window(llvm::StringLiteral name, RowFit fit, decltype(KernelRow::lower) lower) {
-  return KernelRow{name, computes<Ops...>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides);
+  return KernelRow{name, computes<Ops...>, fit, lower}.placing(PlaceSupport::Operands).overwriting(OverwriteSupport::Sides).loading(loadsOrderedFilters);
 }
 
 /// Other convolutions know nothing of this row.
@@ -63,6 +63,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       ofPackedFilters(window<ConvOp>("conv_packed_steps", matchConvPackedSteps, lowerConvPackedSteps).planning(PlanProduct).refusing(findPackedStepFault)),
       ofPackedFilters(window<ConvOp>("conv_packed", matchConvPacked, lowerConvPacked).planning(PlanProduct).tunable()),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
+      window<ConvOp>("conv_ordered", matchConvOrdered, lowerConvOrdered).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),
   };

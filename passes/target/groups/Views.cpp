@@ -77,6 +77,11 @@ std::optional<TracedView> traceLinearView(Value tensor) {
   return view;
 }
 
+bool areOrderedFilters(Value filters) {
+  auto view = filters.getDefiningOp<TransposeOp>();
+  return view && view.getPermutation().front() + 1 == view.getType().getRank();
+}
+
 Value seeThroughReshapes(Value tensor) {
   while (auto reshape = tensor.getDefiningOp<ReshapeOp>())
     tensor = reshape.getInput();

@@ -29,6 +29,9 @@ std::optional<TracedView> traceLinearView(mlir::Value tensor);
 /// Whether a value is a constant, seen from inside of a group, too.
 bool isConstant(mlir::Value value);
 
+/// Whether the filters of a convolution are seen through a view that has output channels side by side, as OrderFilters makes them.
+bool areOrderedFilters(mlir::Value filters);
+
 /// The value that a buffer is made for: reshapes are other names for it.
 mlir::Value seeThroughReshapes(mlir::Value tensor);
 
