@@ -38,6 +38,8 @@ static bool collectReads(Value value, ArrayRef<AffineExpr> at, SmallVectorImpl<A
     return true;
   }
   Operation *op = value.getDefiningOp();
+  if (isa<SplatOp>(op))
+    return true;
   AffineMap map = isa<IndexMap>(op) ? cast<IndexMap>(op).getIndexMap() : AffineMap();
   if (!map && !isa<ScalarBody>(op))
     return false;
