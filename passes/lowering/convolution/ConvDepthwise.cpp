@@ -269,6 +269,7 @@ struct Depthwise {
 };
 } // namespace
 
+/// Constant filters, as the kernel reads them.
 static void packChannels(KernelBuilder &k, unsigned argument, ArrayRef<int64_t> weight) {
   unsigned spatial = static_cast<unsigned>(weight.size()) - 2;
   IndexExprs source{getAffineDimExpr(spatial, k.context()), k.constant(0)};
