@@ -47,6 +47,16 @@ static std::string checkType(Type type, size_t symbols, const Limits &limits) {
   return "";
 }
 
+/// What is wrong with the symbols of an operation's own expressions; empty if nothing is.
+static std::string checkSymbols(Operation *op, size_t symbols) {
+  auto loop = dyn_cast<nn::LoopOp>(op);
+  bool isFine = !loop || static_cast<size_t>(loop.getStep()) < symbols;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (auto map = dyn_cast<AffineMapAttr>(attribute.getValue()))
+      isFine &= nn::countSymbols(map.getValue().getResults()) <= symbols;
+  return isFine ? "" : (op->getName().getStringRef() + " has symbols that the model does not have").str();
+}
+
 /// What is wrong with @main; empty if nothing is, or if the module has an entry instead.
 static std::string checkMain(ModuleOp module) {
   Operation *main = module.lookupSymbol("main");
@@ -73,6 +83,8 @@ static std::string checkModule(ModuleOp module, const Limits &limits) {
   };
   module.walk([&](Operation *op) {
     check(op->getResultTypes());
+    if (wrong.empty() && op != module)
+      wrong = checkSymbols(op, symbols);
     for (Region &region : op->getRegions())
       for (Block &block : region)
         check(block.getArgumentTypes());
