@@ -31,8 +31,13 @@ struct TransposedRead {
 
 static bool isUnit(AffineExpr dim) { return getConstantDim(dim) == 1; }
 
+/// Values that are looked at to find what one is computed from: those that share operands lead to the same ones by many ways.
+static constexpr unsigned mostLooked = 64;
+
 /// Where the elements lie that an element of `value` is computed from; false where that is not known.
-static bool collectReads(Value value, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets) {
+static bool collectReads(Value value, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets, unsigned &looked) {
+  if (++looked > mostLooked)
+    return false;
   if (auto traced = traceViews(value, at)) {
     offsets.push_back(simplifyDim(traced->offset));
     return true;
@@ -51,7 +56,7 @@ static bool collectReads(Value value, ArrayRef<AffineExpr> at, SmallVectorImpl<A
   }
   auto read = [&](Value operand) {
     bool isScalar = cast<RankedTensorType>(operand.getType()).getRank() == 0;
-    return collectReads(operand, isScalar ? ArrayRef<AffineExpr>() : source, offsets);
+    return collectReads(operand, isScalar ? ArrayRef<AffineExpr>() : source, offsets, looked);
   };
   return map ? read(op->getOperand(0)) : llvm::all_of(op->getOperands(), read);
 }
@@ -62,7 +67,8 @@ static std::optional<TransposedRead> readAcross(Value view, ArrayRef<AffineExpr>
   for (unsigned i = 0; i < dims.size(); ++i)
     at.push_back(getAffineDimExpr(i, view.getContext()));
   SmallVector<AffineExpr> offsets;
-  if (last == dims.begin() || !collectReads(view, at, offsets))
+  unsigned looked = 0;
+  if (last == dims.begin() || !collectReads(view, at, offsets, looked))
     return std::nullopt;
   // Elements that lie side by side along a dimension, or are the same.
   auto isSideBySide = [&](unsigned dim) {
