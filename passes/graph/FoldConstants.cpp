@@ -77,7 +77,7 @@ static bool isWorthFolding(Operation *op, int64_t budget, const WeightOperations
     before += sizeOf(operand);
   if (after > smallBytes && (before > budget || (after > before && (after > budget || !weights.contains(op)))))
     return false;
-  bool packs = llvm::all_of(op->getUsers(), [](Operation *user) { return isa<MatmulOp, ConvOp, ConvTransposeOp>(user); });
+  bool packs = llvm::all_of(op->getUsers(), [](Operation *user) { return isa<MatmulOp>(user); });
   return !(isa<TransposeOp>(op) && after > 64 * smallBytes && packs);
 }
 

@@ -146,3 +146,16 @@ func.func @used_addend(%x: tensor<1000x4xui8>, %w: tensor<4x3xi8>) -> (tensor<10
   %r = nn.add %s, %sa : tensor<1000x3xi32>
   return %s, %r : tensor<1000x3xi32>, tensor<1000x3xi32>
 }
+
+// Products pack a large constant through its transpose. Kernels of convolutions, and Winograd's, want the constant itself.
+// CHECK-LABEL: func @transposed_weights
+// CHECK: %[[W:.*]] = nn.constant {{.*}} : tensor<64x64x3x3xf32>
+// CHECK-NOT: nn.transpose {{.*}} tensor<3x3x64x64xf32>
+// CHECK: nn.conv %{{.*}}, %[[W]]
+func.func @transposed_weights(%x: tensor<1x8x8x64xf32>) -> tensor<1x6x6x64xf32> {
+  %c = nn.constant dense<5.000000e-01> : tensor<3x3x64x64xf32>
+  %w = nn.transpose %c [3, 2, 0, 1] : tensor<3x3x64x64xf32> -> tensor<64x64x3x3xf32>
+  %r = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
+    : tensor<1x8x8x64xf32>, tensor<64x64x3x3xf32> -> tensor<1x6x6x64xf32>
+  return %r : tensor<1x6x6x64xf32>
+}
