@@ -2,7 +2,10 @@
 #include "compiler/emit/Expression.h"
 #include "dialects/kernel/Kernel.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -23,9 +26,30 @@ static StringRef functionFor(StringRef op) {
   return names.lookup(op);
 }
 
+/// Whether all users add a constant to it that is 1 or more.
+static bool isAddend(Value value) {
+  auto isLarge = [](Value other) {
+    if (auto broadcast = other.getDefiningOp<vector::BroadcastOp>())
+      other = broadcast.getSource();
+    Attribute constant;
+    if (!matchPattern(other, m_Constant(&constant)))
+      return false;
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant))
+      constant = splat.getSplatValue<Attribute>();
+    auto number = dyn_cast<FloatAttr>(constant);
+    return number && number.getValueAsDouble() >= 1;
+  };
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    auto sum = dyn_cast<arith::AddFOp>(use.getOwner());
+    return sum && isLarge(use.getOperandNumber() == 0 ? sum.getRhs() : sum.getLhs());
+  });
+}
+
 static std::string expFunction(Operation *op) {
   kernel::Accuracy accuracy = kernel::getExpAccuracy(op);
-  return accuracy == kernel::Accuracy::Exact && op->hasAttr(kernel::normalAttrName) ? "exp_normal" : kernel::getExpFunction(accuracy);
+  if (accuracy != kernel::Accuracy::Exact)
+    return kernel::getExpFunction(accuracy);
+  return op->hasAttr(kernel::normalAttrName) ? "exp_normal" : isAddend(op->getResult(0)) ? "exp_addend" : "exp";
 }
 
 Expression writeMath(Operation *op, OperandText operand) {

@@ -27,7 +27,7 @@ class Side:
                                         preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         answer = self.process.stdout.readline().split()
         if not answer:
-            raise RuntimeError(f"{command[0].name} ended without an answer")
+            raise RuntimeError(f"{pathlib.Path(command[0]).name} ended without an answer")
         self.load_ms, *self.others = map(float, answer[1:])
 
     def measure(self, seconds):

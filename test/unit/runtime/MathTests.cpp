@@ -55,6 +55,34 @@ TEST_F(NormalExp, HasTheBitsOfExp) {
   }
 }
 
+// Whether exp_addend gives the bits of exp for all lanes of x, and of -x, once a number is added.
+template <typename V> bool isAddend(V x, kiln::lane<V> number) {
+  auto fits = [&](V each) {
+    V want = kiln::exp(each) + number, have = kiln::exp_addend(each) + number;
+    return kiln::all(kiln::bitsOf(have) == kiln::bitsOf(want)) || (kiln::all(want != want) && kiln::all(have != have));
+  };
+  return fits(x) && fits(-x);
+}
+
+class ExpAddend : public LevelTest {};
+
+TEST_F(ExpAddend, HasTheBitsOfExpInSums) {
+  uint32_t last = kiln::bitcast<uint32_t>(INFINITY);
+  for (uint32_t bits = 0; bits <= last; bits += 211) {
+    float x = kiln::bitcast<float>(bits);
+    ASSERT_TRUE(isAddend(kiln::broadcast<kiln::f32x16>(x), 1.0f) && isAddend(kiln::broadcast<kiln::f32x8>(x), 1.0f) &&
+                isAddend(kiln::broadcast<kiln::f32x4>(x), 2.0f) && isAddend(x, 1.0f))
+        << x;
+  }
+  // Around the limits, where the result becomes infinite, and where it is lost beside 1, each number.
+  for (float center : {80.0f, 87.33f, 88.37f, 88.7228f, 89.0f, 104.0f, 17.33f, INFINITY, NAN}) {
+    uint32_t bits = kiln::bitcast<uint32_t>(center);
+    for (uint32_t i = bits - 5000; i < bits + 5000; ++i)
+      ASSERT_TRUE(isAddend(kiln::broadcast<kiln::f32x8>(kiln::bitcast<float>(i)), 1.0f)) << kiln::bitcast<float>(i);
+  }
+  EXPECT_TRUE(isAddend(1.5, 1.0) && isAddend(800.0, 1.0));
+}
+
 // How far erfc(x) is off, as a part of the relative error that it may have: its exponent is rounded, and grows with x^2.
 template <typename T> double partOfErfcBound(T x, double constant, double square, int digits) {
   long double want = std::erfc(static_cast<long double>(x)), bound = (constant + static_cast<long double>(square) * x * x) * std::ldexp(1.0L, -digits);

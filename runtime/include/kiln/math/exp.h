@@ -90,6 +90,22 @@ template <typename V> KILN_INLINE V exp_ulp4(V x) {
   }
 }
 
+// e^x as an addend of 1 or more: the sum has the bits that it has with exp(x). There is no small result to be told from another, and the power is halved for
+// the largest ones.
+template <typename V> KILN_INLINE V exp_addend(V x) {
+  if constexpr (!isSame<lane<V>, float>) {
+    return exp(x);
+  } else {
+    x = atLeast(atMost(x, 89), -80);
+    HalvedPower<V> n = halvedPower(x);
+    // As expReduced, and twice as large.
+    V r = fma(n.exponent, -Real<V>::ln2Low, fma(n.exponent, -Real<V>::ln2High, x));
+    V p = poly(r, 4.999999404e-01f, 1.666651666e-01f, 4.166810215e-02f, 8.369165473e-03f, 1.383800409e-03f);
+    V twice = r + r;
+    return (fma(p, r * twice, twice) + 2.0f) * n.half;
+  }
+}
+
 // Within 2^-12 of the result, half an ulp of f16: for numbers that are rounded to f16 or bf16. Limits as exp_ulp4.
 template <typename V> KILN_INLINE V exp_half(V x) {
   if constexpr (!isSame<lane<V>, float>) {
