@@ -17,6 +17,7 @@
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/builder/StatementOrder.h"
+#include "passes/lowering/builder/WaitingSums.h"
 #include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
@@ -139,9 +140,7 @@ struct Depthwise {
       return false;
     Value image = group.getInputs()[cast<BlockArgument>(op.getInput()).getArgNumber()];
     auto known = [&](Value input) { return input == image || input.getDefiningOp<ConstantOp>(); };
-    return llvm::all_of(group.getInputs(), known) && llvm::any_of(group.getBody().front(), [](Operation &op) {
-             return isa<Approximate, TanhOp, ErfOp, ErfcOp, LogOp, Log1pOp, Expm1Op, SoftplusOp, MishOp, GeluOp, GeluTanhOp, EluOp, SeluOp, CeluOp>(op);
-           });
+    return llvm::all_of(group.getInputs(), known) && hasLongFunction(group);
   }
   /// One input line (or one pixel of it), seen through `taps`, which end where the unrolled dim begins. Adds the product of each of its pixels with
   /// the window's line of `factorTaps` to the sums.

@@ -20,6 +20,7 @@
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/builder/StatementOrder.h"
+#include "passes/lowering/builder/WaitingSums.h"
 #include "passes/target/groups/StripChains.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -84,7 +85,7 @@ private:
   int64_t size(const DimExprs &dims, unsigned dim) const { return *getConstantDim(dims[dim]); }
   LineProduct packed(ConvOp conv, Value lhs, DenseI64ArrayAttr tile);
   void multiplyLine(const LineProduct &product, int64_t pixels, StoreLine store);
-  void emitBand(AffineExpr image, AffineExpr band, AffineExpr isFirst);
+  void emitBand(AffineExpr image, AffineExpr band, Value isFirst);
   void expandLine(AffineExpr image, AffineExpr line);
   void fillLine(AffineExpr slot, int64_t from, int64_t to);
   void depthwiseLine(AffineExpr image, AffineExpr y);
@@ -241,8 +242,11 @@ void StripsEmitter::depthwiseLine(AffineExpr image, AffineExpr y) {
     slots.push_back(k.index(k.emit((y * depthwise.getStrides()[0] + row) % kernelHeight)));
   forEvenPieces(k, pixels, k.group().getPlan()->getPixels(), [&](AffineExpr x, unsigned count) {
     k.vectorLoop(k.constant(channels), lanes, "channel", [&](AffineExpr channel, Lanes across) {
-      for (auto [pixel, sum] : llvm::enumerate(depthwisePixels(slots, x, count, channel, across)))
-        storeDepthwise(image, y, x + static_cast<int64_t>(pixel), channel, sum, across);
+      storeSums(k, element, depthwisePixels(slots, x, count, channel, across), across.count, /*together=*/2, hasLongFunction(k.group()),
+                [&](AffineExpr pair, ArrayRef<Value> sums) {
+                  for (auto [i, sum] : llvm::enumerate(sums))
+                    storeDepthwise(image, y, x + pair * 2 + static_cast<int64_t>(i), channel, sum, across);
+                });
     });
   });
 }
@@ -254,22 +258,22 @@ void StripsEmitter::projectLine(AffineExpr image, AffineExpr y) {
   });
 }
 
-/// isFirst: 1 when the ring holds nothing of the band above.
-void StripsEmitter::emitBand(AffineExpr image, AffineExpr band, AffineExpr isFirst) {
+/// isFirst: whether the ring holds nothing of the band above.
+void StripsEmitter::emitBand(AffineExpr image, AffineExpr band, Value isFirst) {
   int64_t stride = depthwise.getStrides()[0];
   AffineExpr first = k.index(k.emit((band * lines).floorDiv(bands))), end = k.index(k.emit((band * lines + lines).floorDiv(bands)));
   for (int64_t slot = 0; slot < kernelHeight; ++slot) {
     fillLine(k.constant(slot), 0, left);
     fillLine(k.constant(slot), left + width, paddedWidth);
   }
-  if (kernelHeight > stride)
-    k.branch(compare(arith::CmpIPredicate::ne, isFirst, k.constant(0)), [&] {
-      k.loop(k.constant(0), k.constant(kernelHeight - stride), 1, "above",
-             [&](AffineExpr i) { expandLine(image, k.index(k.emit(first * stride + i))); });
-    });
   k.loop(first, end, 1, "y", [&](AffineExpr y) {
-    k.loop(k.constant(kernelHeight - stride), k.constant(kernelHeight), 1, "below",
-           [&](AffineExpr i) { expandLine(image, k.index(k.emit(y * stride + i))); });
+    // The lines above the window's new ones are in the ring, but for the first window of a band.
+    AffineExpr known = k.constant(kernelHeight - stride);
+    if (kernelHeight > stride) {
+      Value hasNone = arith::AndIOp::create(k.builder(), k.loc(), compare(arith::CmpIPredicate::eq, y, first), isFirst);
+      known = k.index(arith::SelectOp::create(k.builder(), k.loc(), hasNone, k.emitConstant(0), k.emit(known)));
+    }
+    k.loop(known, k.constant(kernelHeight), 1, "line", [&](AffineExpr i) { expandLine(image, k.index(k.emit(y * stride + i))); });
     depthwiseLine(image, y);
     if (project)
       projectLine(image, y);
@@ -290,10 +294,9 @@ LaunchInfo StripsEmitter::run() {
   IndexExprs extents{input[0], k.constant(bands)};
   AffineExpr begin = k.firstTask();
   k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
-    Value starts = arith::OrIOp::create(k.builder(), k.loc(), compare(arith::CmpIPredicate::eq, task[0] * bands + task[1], begin),
+    Value isFirst = arith::OrIOp::create(k.builder(), k.loc(), compare(arith::CmpIPredicate::eq, task[0] * bands + task[1], begin),
                                         compare(arith::CmpIPredicate::eq, task[1], k.constant(0)));
-    Value isFirst = arith::SelectOp::create(k.builder(), k.loc(), starts, k.emitConstant(1), k.emitConstant(0));
-    emitBand(task[0], task[1], k.index(isFirst));
+    emitBand(task[0], task[1], isFirst);
   });
   int64_t taps = kernelHeight * kernelWidth, out = project ? projection.columns : 0;
   AffineExpr flops = input[0] * (2 * channels * (height * width * expansion.depth + lines * pixels * (taps + out)));

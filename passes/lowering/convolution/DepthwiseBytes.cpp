@@ -14,6 +14,7 @@
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/builder/StatementOrder.h"
+#include "passes/lowering/builder/WaitingSums.h"
 #include "passes/lowering/convolution/ConvTiled.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/Kernels.h"
@@ -188,11 +189,12 @@ void DepthwiseBytes::pixels(ArrayRef<AffineExpr> line, AffineExpr x, unsigned co
   for (int64_t set = 0; set < planes * sets(); ++set)
     for (int64_t place = 0; place <= reach; ++place)
       addColumn(line, x, place, set, block, sums);
-  for (auto [i, sum] : llvm::enumerate(sums)) {
+  storeSums(k, k.builder().getI32Type(), sums, block.bytes / parts, parts, /*waits=*/true, [&](AffineExpr pixel, ArrayRef<Value> ofPixel) {
     IndexExprs at(line);
-    at.append({x + static_cast<int64_t>(i / parts), block.first});
-    storePart(sum, at, i % parts, block);
-  }
+    at.append({x + pixel, block.first});
+    for (auto [part, sum] : llvm::enumerate(ofPixel))
+      storePart(sum, at, static_cast<unsigned>(part), block);
+  });
 }
 
 /// body(x, count) for blocks of a line, which are as even as can be.

@@ -4,6 +4,7 @@
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/builder/StatementOrder.h"
+#include "passes/lowering/builder/WaitingSums.h"
 #include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -261,6 +262,11 @@ void WinogradLoops::storePixels(const Place &place, int64_t y, ArrayRef<Value> p
   };
   AffineExpr line = place.down * tile + y;
   guard(y > 0 && !isWhole(output[1]), line, output[1], [&] {
+    if (isInside || isWhole(output[2]))
+      return storeSums(k, element, pixels, lanes.count, /*together=*/2, hasLongFunction(k.group()), [&](AffineExpr pair, ArrayRef<Value> sums) {
+        for (auto [i, sum] : llvm::enumerate(sums))
+          k.storeLanes(op.getResult(), sum, {place.image, line, place.across * tile + pair * 2 + static_cast<int64_t>(i), channel}, lanes);
+      });
     for (auto [x, value] : llvm::enumerate(pixels)) {
       AffineExpr pixel = place.across * tile + static_cast<int64_t>(x);
       guard(x > 0 && !isWhole(output[2]), pixel, output[2],

@@ -6,9 +6,19 @@
 
 namespace kiln {
 
-// Limits that let NaN through.
+// Limits that let NaN through, as Arm's instructions do; elsewhere, the smaller one of two numbers with NaN takes several.
+#if defined(__aarch64__) && defined(__clang__)
+#if __has_builtin(__builtin_elementwise_minimum)
+#define KILN_MINIMUM 1
+#endif
+#endif
+#ifdef KILN_MINIMUM
+template <typename V> KILN_INLINE V atMost(V x, lane<V> limit) { return __builtin_elementwise_minimum(x, broadcast<V>(limit)); }
+template <typename V> KILN_INLINE V atLeast(V x, lane<V> limit) { return __builtin_elementwise_maximum(x, broadcast<V>(limit)); }
+#else
 template <typename V> KILN_INLINE V atMost(V x, lane<V> limit) { return select(x > limit, broadcast<V>(limit), x); }
 template <typename V> KILN_INLINE V atLeast(V x, lane<V> limit) { return select(x < limit, broadcast<V>(limit), x); }
+#endif
 
 // r of x = n ln 2 + r. Two steps, the first exact, keep r accurate to its last bits.
 template <typename V> KILN_INLINE V reduceByLn2(V x, Rounded<V> n) {

@@ -7,8 +7,12 @@ import numpy as np
 from contractions import Module, compare_on_threads, convolve, tensor
 
 
-def convolution(module, value, image, out, size, stride, groups):
-    """relu(conv + bias) of channels_last `image`, which is `value` in the module."""
+#: By name: what follows the sums, and the attributes of the operation.
+ACTIVATIONS = {"relu": (lambda x: np.maximum(x, 0), ""), "swish": (lambda x: x / (1 + np.exp(-x)), " {alpha = 1.0}")}
+
+
+def convolution(module, value, image, out, size, stride, groups, activation="relu"):
+    """activation(conv + bias) of channels_last `image`, which is `value` in the module."""
     weight = module.array(out, image.shape[3] // groups, size, size) / np.float32(np.sqrt(size * size * image.shape[3] / groups))
     bias = module.array(out)
     exact = convolve(image, weight, (stride, stride), (1, 1), groups)
@@ -16,7 +20,8 @@ def convolution(module, value, image, out, size, stride, groups):
     result = module.op(f"{text} : {tensor(image)}, {tensor(weight)}", tensor(exact))
     spread = module.op(f"nn.broadcast_to {module.constant(bias)} : {tensor(bias)}", tensor(exact))
     total = module.op(f"nn.add {result}, {spread} : {tensor(exact)}", None)
-    return module.op(f"nn.relu {total} : {tensor(exact)}", None), np.maximum(exact + bias, 0)
+    function, attributes = ACTIVATIONS[activation]
+    return module.op(f"nn.{activation} {total}{attributes} : {tensor(exact)}", None), function(exact + bias)
 
 
 def pad(module, value, image, low, high):
@@ -27,18 +32,18 @@ def pad(module, value, image, low, high):
     return module.op(text, tensor(exact)), exact
 
 
-def add(module, shape, wide, size, stride, border, out, shares=False):
+def add(module, shape, wide, size, stride, border, out, shares=False, activation="relu"):
     """Expansion, depthwise convolution and, when `out` is not 0, projection; with the input added when the shapes allow. `shares`: the expansion is a result, too."""
     image = module.array(*shape)
     value = source = module.input(image)
-    value, exact = convolution(module, value, image.astype(np.float64), wide, 1, 1, 1)
+    value, exact = convolution(module, value, image.astype(np.float64), wide, 1, 1, 1, activation)
     if shares:
         module.expected.append((value, exact))
     if any(border):
         value, exact = pad(module, value, exact, *border)
-    value, exact = convolution(module, value, exact, wide, size, stride, wide)
+    value, exact = convolution(module, value, exact, wide, size, stride, wide, activation)
     if out:
-        value, exact = convolution(module, value, exact, out, 1, 1, 1)
+        value, exact = convolution(module, value, exact, out, 1, 1, 1, activation)
     if exact.shape == image.shape:
         value, exact = module.op(f"nn.add {value}, {source} : {tensor(exact)}", None), exact + image
     module.expected.append((value, exact))

@@ -1,0 +1,29 @@
+//===- WaitingSums.h - Sums that wait in memory for what follows -----------===//
+//
+//   sum0 = ...; ...; sum7 = ...                  sums[0] = sum0; ...; sums[7] = sum7
+//   out[0] = f(sum0)                             for i = 0, 2, 4, 6:
+//   ...                              becomes       out[i] = f(sums[i])
+//   out[7] = f(sum7)                               out[i + 1] = f(sums[i + 1])
+//
+// Where f is long, as an exponential function is, compilers for many small registers interleave it for all sums, and most values go to the stack and back. The
+// loop is also a smaller program.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_PASSES_LOWERING_BUILDER_WAITINGSUMS_H
+#define KILN_PASSES_LOWERING_BUILDER_WAITINGSUMS_H
+
+#include "passes/lowering/builder/KernelBuilder.h"
+
+namespace kiln {
+
+/// Whether the group computes an exponential function or the like.
+bool hasLongFunction(nn::GroupOp group);
+
+/// Calls store(step, sums) for each `together` of the sums of type `element` with so many lanes, in a loop if `waits` and if the target has many small
+/// registers. The last step may have fewer.
+void storeSums(KernelBuilder &k, mlir::Type element, llvm::ArrayRef<mlir::Value> sums, unsigned lanes, int64_t together, bool waits,
+               llvm::function_ref<void(mlir::AffineExpr step, llvm::ArrayRef<mlir::Value> sums)> store);
+
+} // namespace kiln
+
+#endif // KILN_PASSES_LOWERING_BUILDER_WAITINGSUMS_H
