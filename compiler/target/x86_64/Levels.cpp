@@ -39,9 +39,13 @@ std::vector<StringRef> x86Features(StringRef cpu) {
 ///
 /// Zen 5 reads weights from memory faster in four streams, where Zen 4 loses to one:
 ///   test/benchmark/models gpt2_decode_dynamic_int8
+///
+/// Without AVX-512, a line of the right side meets half as many multiplications, and to ask for it in the first-level cache, too, takes 12 % of a product's
+/// time (Zen 3):
+///   test/benchmark/models --gate HEAD minilm_l6 bert_base
 static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters, ArrayRef<StringRef> features, StringRef core) {
   if (!manyRegisters)
-    return {};
+    return kernel::TuningAttr::get(context, {{kernel::Tuned::NearAhead, 0}});
   int64_t narrowed = llvm::is_contained(features, "avx512bf16") ? 2 : 1, stepStreams = core == "znver5" ? 4 : 1;
   return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28},
                                            {kernel::Tuned::DepthwiseLines, 2},

@@ -91,9 +91,10 @@ SmallVector<Value> TileEmitter::loadRight(AffineExpr right, Panel panel, size_t 
       AffineExpr at = right + (lane + (v * steps + step) * stepLanes) * laneStride;
       row.push_back(instruction ? k.loadStored(rhs, at, lanes.count) : k.loadBuffer(rhs, element, at, lanes));
     }
-    bool isFirstOfLine = !place || (*place * panel.vectors + vector) * panel.lanes % elementsPerLine == 0;
+    bool isFirstOfLine = (place ? *place * panel.vectors + vector : v) * panel.lanes % elementsPerLine == 0;
     for (auto [level, elements] : llvm::enumerate(asksAhead && isFirstOfLine ? ahead : ArrayRef<int64_t>()))
-      memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
+      if (elements > 0)
+        memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + (v * panel.lanes + elements) * depth()), false, nearestLocality - level, true);
     for (auto [level, elements] : llvm::enumerate(isFirstOfLine && v * panel.lanes % elementsPerLine == 0 ? rowsAhead : ArrayRef<AffineExpr>()))
       memref::PrefetchOp::create(k.builder(), k.loc(), rhs, k.emit(right + v * panel.lanes * depth() + elements), false, nearestLocality - level, true);
   }
