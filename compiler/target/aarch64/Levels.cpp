@@ -37,7 +37,7 @@ static SmallVector<kernel::StepAttr, 2> listSteps(MLIRContext *context, ArrayRef
 static kernel::TuningAttr tuneArm(MLIRContext *context, int64_t vectorBits) {
   if (vectorBits != 128)
     return {};
-  return kernel::TuningAttr::get(context, {{kernel::Tuned::LeftLanes, 1}, {kernel::Tuned::Streams, 4}});
+  return kernel::TuningAttr::get(context, {{kernel::Tuned::LeftLanes, 1}, {kernel::Tuned::Streams, 4}, {kernel::Tuned::WaitingSums, 1}});
 }
 
 // Features are given one by one, not as a CPU's name: compilers of different age know different CPUs, and all get the same flags.

@@ -10,8 +10,14 @@ using namespace mlir;
 
 namespace kiln {
 
-/// A single row has 4 streams of 3 or 6 vectors, because 8 of 6 do not fit the registers. Measured again by test/benchmark/inner-loops.
-static kernel::TuningAttr tuneVectors(MLIRContext *context) { return kernel::TuningAttr::get(context, {{kernel::Tuned::Streams, 4}}); }
+/// Without Zicbop, there is no instruction to prefetch with. With vectors, a single row has 4 streams of 3 or 6 vectors, because 8 of 6 do not fit the
+/// registers. Measured again by test/benchmark/inner-loops.
+static kernel::TuningAttr tune(MLIRContext *context, bool hasVectors) {
+  SmallVector<std::pair<kernel::Tuned, int64_t>> numbers{{kernel::Tuned::NearAhead, 0}, {kernel::Tuned::FarAhead, 0}, {kernel::Tuned::MostComingBlocks, 0}};
+  if (hasVectors)
+    numbers.emplace_back(kernel::Tuned::Streams, 4);
+  return kernel::TuningAttr::get(context, numbers);
+}
 
 /// Without vectors, kernels compute one element at a time in 32 floating-point registers, of which addresses and loops need none.
 kernel::TargetAttr makeRiscV64Target(MLIRContext *context, StringRef name, std::optional<int64_t> vectorBits, int64_t l1, int64_t l2, int64_t l3,
@@ -26,7 +32,7 @@ kernel::TargetAttr makeRiscV64Target(MLIRContext *context, StringRef name, std::
   int64_t bits = vectorBits.value_or(32);
   bool addsFours = llvm::is_contained(extensions, "experimental-zvqdotq");
   return kernel::TargetAttr::get(context, name, "riscv64-unknown-linux-gnu", "generic-rv64", bits, 32, l1, l2, l3, Builder(context).getStrArrayAttr(names),
-                                 vectorBits ? tuneVectors(context) : kernel::TuningAttr(), makeByteSteps(context, bits, addsFours));
+                                 tune(context, vectorBits.has_value()), makeByteSteps(context, bits, addsFours));
 }
 
 kernel::TargetAttr describeRiscV64Level(MLIRContext *context, StringRef name) {

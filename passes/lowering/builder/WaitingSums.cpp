@@ -1,6 +1,6 @@
 //===- WaitingSums.cpp - Sums that wait in memory for what follows ---------===//
 #include "passes/lowering/builder/WaitingSums.h"
-#include "passes/target/choice/RegisterBudget.h"
+#include "dialects/kernel/Tuning.h"
 
 using namespace mlir;
 
@@ -17,7 +17,7 @@ bool hasLongFunction(GroupOp group) {
 void storeSums(KernelBuilder &k, Type element, ArrayRef<Value> sums, unsigned lanes, int64_t together, bool waits,
                function_ref<void(AffineExpr step, ArrayRef<Value> sums)> store) {
   auto count = static_cast<int64_t>(sums.size()), steps = count / together;
-  if (!waits || steps == 1 || !loadsOperands(k.target()))
+  if (!waits || steps == 1 || !k.target().tuned(kernel::Tuned::WaitingSums))
     steps = 0;
   if (steps > 0) {
     Value waiting = k.array("sums", element, steps * together * lanes);

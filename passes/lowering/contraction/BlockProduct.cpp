@@ -144,7 +144,7 @@ BlockEmitter::BlockEmitter(KernelBuilder &k, BlockQuantizedMatmulOp op)
 
 /// Few rows wait for their weights.
 SmallVector<Value> BlockEmitter::loadWords(const Tile &tile, AffineExpr at, AffineExpr group) {
-  if (DenseI64ArrayAttr ahead = k.group().getPlan()->getAhead(); ahead && tile.rows.size() == 1)
+  if (DenseI64ArrayAttr ahead = k.group().getPlan()->getAhead(); ahead && ahead.asArrayRef().back() > 0 && tile.rows.size() == 1)
     numbers.askAhead(tile.column, at, group, ahead.asArrayRef().back());
   return numbers.loadWords(tile.column, at, group, tile.panel.vectors);
 }
