@@ -49,7 +49,7 @@ def own_model(path):
 def import_whole(path, options):
     """The IR after import, constants in full, for the target that kiln puts on it."""
     ir = subprocess.run(["kiln-import", "--whole", path, *options], capture_output=True, text=True, check=True).stdout
-    target = re.search(r"kernel\.target = #kernel\.target<.*?\]>(?=[,}])", kiln(path, "--target=x86-64-v3", "--stop-after=import", "-o", "-", *options))[0]
+    target = re.search(r"kernel\.target = #kernel\.target<.*?\](?: tuned <[^>]*>)?>(?=[,}])", kiln(path, "--target=x86-64-v3", "--stop-after=import", "-o", "-", *options))[0]
     return ir.replace("module attributes {", f"module attributes {{{target}, ", 1)
 
 
