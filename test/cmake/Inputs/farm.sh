@@ -43,7 +43,7 @@ echo "second build: $(($(count) - first)) units"
 (cd "$digits" && "$folder/program") | grep -o '[0-9]* of 360'
 
 before=$(count)
-kiln "$digits/digits.onnx" --dim batch=1 -o "$folder/there" --cxx="/usr/lib/distcc/$(basename "$compiler")" -q
+kiln "$digits/digits.onnx" --dim batch=1 --target=x86-64-v4 -o "$folder/there" --cxx="/usr/lib/distcc/$(basename "$compiler")" -q
 # All but the record, which has the options.
 for library in here there; do mkdir -p "$folder/$library/members" && (cd "$folder/$library/members" && ar x ../libdigits.a && rm -f *_record.o); done
 diff -r "$folder/here/members" "$folder/there/members" && echo "--cxx: $(($(count) - before)) units, the same library"
