@@ -25,11 +25,16 @@ template <typename V> KILN_INLINE V reduceByLn2(V x, Rounded<V> n) {
   return fma(n.real, -Real<V>::ln2Low, fma(n.real, -Real<V>::ln2High, x));
 }
 
+// (e^r - 1 - r) / r^2 of floats.
+template <typename V> KILN_INLINE V expTail(V r) {
+  return poly(r, 4.999999404e-01f, 1.666651666e-01f, 4.166810215e-02f, 8.369165473e-03f, 1.383800409e-03f);
+}
+
 // e^r; relative error of the polynomial 3e-9 (float), 6e-18 (double).
 template <typename V> KILN_INLINE V expReduced(V r) {
   V p;
   if constexpr (isSame<lane<V>, float>)
-    p = poly(r, 4.999999404e-01f, 1.666651666e-01f, 4.166810215e-02f, 8.369165473e-03f, 1.383800409e-03f);
+    p = expTail(r);
   else
     p = poly(r, 5.00000000000001110e-01, 1.66666666666664354e-01, 4.16666666665257909e-02, 8.33333333347582861e-03,
              1.38888889448506568e-03, 1.98412695548708280e-04, 2.48014917866170602e-05, 2.75575331137999601e-06,
@@ -110,9 +115,8 @@ template <typename V> KILN_INLINE V exp_addend(V x) {
     HalvedPower<V> n = halvedPower(x);
     // As expReduced, and twice as large.
     V r = fma(n.exponent, -Real<V>::ln2Low, fma(n.exponent, -Real<V>::ln2High, x));
-    V p = poly(r, 4.999999404e-01f, 1.666651666e-01f, 4.166810215e-02f, 8.369165473e-03f, 1.383800409e-03f);
     V twice = r + r;
-    return (fma(p, r * twice, twice) + 2.0f) * n.half;
+    return (fma(expTail(r), r * twice, twice) + 2.0f) * n.half;
   }
 }
 
