@@ -28,26 +28,39 @@ static bool arePair(ArrayRef<double> x, ArrayRef<double> y) {
   return x != y && llvm::all_of(llvm::zip_equal(x, y), [](auto both) { return std::abs(std::get<0>(both)) == std::abs(std::get<1>(both)); });
 }
 
+Value LinearForm::addProduct(Value sum, double by, Value value) const {
+  OpBuilder &b = k.builder();
+  Value number = k.number(getElementTypeOrSelf(value.getType()), by, lanes);
+  if (!sum || lanes == 1)
+    return add(sum, arith::MulFOp::create(b, k.loc(), number, value));
+  return vector::FMAOp::create(b, k.loc(), number, value, sum);
+}
+
 /// The sum of factor(j) * values[j]; null when all factors are zero.
 Value LinearForm::sum(function_ref<double(unsigned)> factor, ArrayRef<Value> values) const {
-  OpBuilder &b = k.builder();
   Value result;
   for (unsigned j = 0; j < values.size(); ++j)
     if (factor(j) == 1)
       result = add(result, values[j]);
   for (auto [j, value] : llvm::enumerate(values)) {
     double by = factor(j);
-    if (by == 0 || by == 1)
-      continue;
-    Value number = k.number(getElementTypeOrSelf(values[j].getType()), by, lanes);
-    if (result && by == -1)
-      result = subtract(result, value);
-    else if (!result || lanes == 1)
-      result = add(result, arith::MulFOp::create(b, k.loc(), number, value));
-    else
-      result = vector::FMAOp::create(b, k.loc(), number, value, result);
+    if (by != 0 && by != 1)
+      result = result && by == -1 ? subtract(result, value) : addProduct(result, by, value);
   }
   return result;
+}
+
+/// even + odd and even - odd. A common factor of the odd terms goes to the two sums, which are fused with it:
+///
+///   odd = a * x + b * y                            rest = b / a * y + x
+///   even + odd, even - odd          becomes        a * rest + even, -a * rest + even
+std::pair<Value, Value> LinearForm::sumPair(Value even, ArrayRef<double> odd, ArrayRef<Value> values) const {
+  auto isTerm = [](double factor) { return factor != 0; };
+  double first = *llvm::find_if(odd, isTerm), common = lanes > 1 && llvm::count_if(odd, isTerm) > 1 ? first : 1;
+  Value rest = sum([&](unsigned j) { return odd[j] / common; }, values);
+  if (common == 1)
+    return {add(even, rest), subtract(even, rest)};
+  return {addProduct(even, common, rest), addProduct(even, -common, rest)};
 }
 
 bool LinearForm::Reduced::isPair(unsigned r) const { return r + 1 < matrix.rows && arePair(matrix.row(r), matrix.row(r + 1)); }
@@ -85,8 +98,11 @@ SmallVector<Value> LinearForm::apply(const Reduced &form, unsigned first, unsign
     if (form.isPair(r)) {
       ArrayRef<double> next = form.matrix.row(++r);
       Value even = sum([&](unsigned j) { return row[j] == next[j] ? row[j] : 0.0; }, form.values);
-      Value odd = sum([&](unsigned j) { return row[j] == next[j] ? 0.0 : row[j]; }, form.values);
-      result.append({add(even, odd), subtract(even, odd)});
+      SmallVector<double> odd = llvm::map_to_vector(llvm::zip_equal(row, next), [](auto both) {
+        return std::get<0>(both) == std::get<1>(both) ? 0.0 : std::get<0>(both);
+      });
+      auto [plus, minus] = sumPair(even, odd, form.values);
+      result.append({plus, minus});
       continue;
     }
     result.push_back(sum([&](unsigned j) { return row[j]; }, form.values));

@@ -49,6 +49,9 @@ private:
   llvm::SmallVector<mlir::Value> apply(const Reduced &form, unsigned first, unsigned end) const;
   mlir::Value add(mlir::Value x, mlir::Value y) const;
   mlir::Value subtract(mlir::Value x, mlir::Value y) const;
+  /// sum + by * value; without a sum, the product.
+  mlir::Value addProduct(mlir::Value sum, double by, mlir::Value value) const;
+  std::pair<mlir::Value, mlir::Value> sumPair(mlir::Value even, llvm::ArrayRef<double> odd, llvm::ArrayRef<mlir::Value> values) const;
   mlir::Value sum(llvm::function_ref<double(unsigned)> factor, llvm::ArrayRef<mlir::Value> values) const;
 
   KernelBuilder &k;

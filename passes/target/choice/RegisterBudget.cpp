@@ -123,10 +123,9 @@ int64_t countPixelsBeside(kernel::TargetAttr target, int64_t sums, int64_t other
 }
 
 int64_t chooseRowsAtOnce(kernel::TargetAttr target, int64_t rows, int64_t columns) {
-  int64_t fit = (static_cast<int64_t>(target.getRegisters()) - 2 * columns) / columns;
-  // Vectors so wide were measured with one loop, where instructions take operands from memory.
+  // Vectors so wide were measured with one loop.
   constexpr unsigned widest = 512;
-  return target.getVectorBits() >= widest || fit <= 0 || 2 * fit < rows ? rows : llvm::divideCeilSigned(rows, llvm::divideCeilSigned(rows, fit));
+  return target.getVectorBits() >= widest || rows * columns <= getHalfOfRegisters(target) ? rows : 2;
 }
 
 int64_t chooseStreams(kernel::TargetAttr target) {

@@ -63,7 +63,7 @@ unsigned getQuarterOfRegisters(kernel::TargetAttr target);
 int64_t countPixelsBeside(kernel::TargetAttr target, int64_t sums, int64_t others);
 
 /// How many of the rows of a product with a constant matrix of `columns` columns a kernel computes at a time, so that all columns of these rows stay in
-/// registers beside one column of the operand and as many numbers of the matrix. All of them where less than half would: then memory serves as well.
+/// registers: all where half of the registers hold them, else those of a pair, which share what they compute.
 int64_t chooseRowsAtOnce(kernel::TargetAttr target, int64_t rows, int64_t columns);
 
 /// The sums that run side by side for a single row, which has too few to hide how long a multiplication takes: a power of two.

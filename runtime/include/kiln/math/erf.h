@@ -8,8 +8,8 @@ namespace kiln {
 
 // e^x for x in a normal result's range.
 template <typename V> KILN_INLINE V expBounded(V x) {
-  Rounded<V> n = roundProduct(x, Real<V>::log2E);
-  return expReduced(reduceByLn2(x, n)) * powerOfTwo<V>(n.integer);
+  auto [n, r] = reduceByLn2(x);
+  return expReduced(r) * powerOfTwo<V>(n.integer);
 }
 
 // erf(x) / x - 1, z = x^2 <= 1.

@@ -20,9 +20,23 @@ template <typename V> KILN_INLINE V atMost(V x, lane<V> limit) { return select(x
 template <typename V> KILN_INLINE V atLeast(V x, lane<V> limit) { return select(x < limit, broadcast<V>(limit), x); }
 #endif
 
-// r of x = n ln 2 + r. Two steps, the first exact, keep r accurate to its last bits.
-template <typename V> KILN_INLINE V reduceByLn2(V x, Rounded<V> n) {
-  return fma(n.real, -Real<V>::ln2Low, fma(n.real, -Real<V>::ln2High, x));
+// r of x = n ln 2 + r, given -n. Two steps, the first exact, keep r accurate to its last bits.
+template <typename V> KILN_INLINE V reduceByLn2(V x, V minusN) { return fma(minusN, Real<V>::ln2Low, fma(minusN, Real<V>::ln2High, x)); }
+
+// The same with n, where it does not matter which zero r is.
+template <typename V> struct ReducedByLn2 {
+  Rounded<V> n;
+  V r;
+};
+template <typename V> KILN_INLINE ReducedByLn2<V> reduceByLn2(V x) {
+  V shifted = fma(x, Real<V>::log2E, Real<V>::shifter);
+  Rounded<V> n = roundShifted(shifted);
+#if defined(__AVX512F__)
+  return {n, reduceByLn2(x, V(-n.real))}; // scale() needs the number itself
+#else
+  // Compilers turn a difference from a constant into a sum with another constant, which takes a register more in a loop.
+  return {n, reduceByLn2(x, V(Real<V>::shifter - shifted))};
+#endif
 }
 
 // (e^r - 1 - r) / r^2 of floats.
@@ -55,14 +69,22 @@ template <typename V> KILN_INLINE V expm1Reduced(V r) {
   return fma(p, r * r, r);
 }
 
-// e^x * 2^shift, for x of any size; the shift is not positive. What is rounded to 0 is never multiplied: Intel's CPUs take 150 cycles for a product that
-// underflows, and a mask makes most of a softmax's numbers such.
+// e^x * 2^shift, for x of any size; the shift is not positive.
 template <typename V> KILN_INLINE V expShifted(V x, int shift) {
   constexpr bool isFloat = isSame<lane<V>, float>;
+#ifdef KILN_MINIMUM
+  // Outside, e^x is infinite or 0, as it is at these limits, of which Arm has instructions that make them: floats' take no registers in a loop.
+  x = atLeast(atMost(x, isFloat ? 128 : 711), isFloat ? -128 : -746);
+#else
+  // What is rounded to 0 is never multiplied: Intel's CPUs take 150 cycles for a product that underflows, and a mask makes most of a softmax's numbers such.
   const auto vanishes = x < lane<V>(isFloat ? -104 : -746);
   x = select(vanishes, V{}, atMost(x, isFloat ? 90 : 711));
-  Rounded<V> n = roundProduct(x, Real<V>::log2E);
-  V p = select(vanishes, V{}, expReduced(reduceByLn2(x, n)));
+#endif
+  auto [n, r] = reduceByLn2(x);
+  V p = expReduced(r);
+#ifndef KILN_MINIMUM
+  p = select(vanishes, V{}, p);
+#endif
   n.real += lane<V>(shift);
   n.integer += lane<int_like<V>>(shift);
   return scale(p, n);
@@ -73,19 +95,19 @@ template <typename V> KILN_INLINE V exp(V x) { return expShifted(x, 0); }
 
 // The same bits for x known to lie within -+87.32 (float) or -+708 (double), where the result is a normal number.
 template <typename V> KILN_INLINE V exp_normal(V x) {
-  Rounded<V> n = roundProduct(x, Real<V>::log2E);
-  return scaleNormal(expReduced(reduceByLn2(x, n)), n);
+  auto [n, r] = reduceByLn2(x);
+  return scaleNormal(expReduced(r), n);
 }
 
 // A power of two for the cheaper forms, which have half of it and twice the polynomial: then one product overflows and
 // rounds as it should, and what would need 2^-127 becomes 0.
 template <typename V> struct HalvedPower {
-  V exponent, half;
+  V minusExponent, half;
 };
 template <typename V> KILN_INLINE HalvedPower<V> halvedPower(V x) {
   constexpr float shifter = Real<V>::shifter + (Real<V>::bias - 1); // the biased exponent is in the sum's lowest bits
   V shifted = fma(x, Real<V>::log2E, shifter);
-  return {shifted - shifter, bitcast<V>(bitsOf(shifted) << lane<uint_like<V>>(Real<V>::mantissaBits))};
+  return {shifter - shifted, bitcast<V>(bitsOf(shifted) << lane<uint_like<V>>(Real<V>::mantissaBits))};
 }
 // Outside, e^x is infinite or 0 with the exponents 128 and -126.
 template <typename V> KILN_INLINE V clampForHalvedPower(V x) { return atLeast(atMost(x, lane<V>(88.8)), lane<V>(-87.5)); }
@@ -97,8 +119,7 @@ template <typename V> KILN_INLINE V exp_ulp4(V x) {
   } else {
     x = clampForHalvedPower(x);
     HalvedPower<V> n = halvedPower(x);
-    // Both steps: the rounded ln 2 alone would cost 4 ulp at the largest exponents.
-    V r = fma(n.exponent, -Real<V>::ln2Low, fma(n.exponent, -Real<V>::ln2High, x));
+    V r = reduceByLn2(x, n.minusExponent);
     // Relative error 9.2e-8, 0.8 ulp; 1 at 0.
     V p = poly(r, 2.0f, 1.999999404e+00f, 9.999829531e-01f, 3.333527744e-01f, 8.379632235e-02f, 1.658054441e-02f);
     return p * n.half;
@@ -111,10 +132,11 @@ template <typename V> KILN_INLINE V exp_addend(V x) {
   if constexpr (!isSame<lane<V>, float>) {
     return exp(x);
   } else {
-    x = atLeast(atMost(x, 89), -80);
+    // e^-32 adds nothing to 1. Arm has an instruction that makes this limit, so it takes no register in a loop.
+    x = atLeast(atMost(x, 89), -32);
     HalvedPower<V> n = halvedPower(x);
     // As expReduced, and twice as large.
-    V r = fma(n.exponent, -Real<V>::ln2Low, fma(n.exponent, -Real<V>::ln2High, x));
+    V r = reduceByLn2(x, n.minusExponent);
     V twice = r + r;
     return (fma(expTail(r), r * twice, twice) + 2.0f) * n.half;
   }
@@ -128,7 +150,7 @@ template <typename V> KILN_INLINE V exp_half(V x) {
     x = clampForHalvedPower(x);
     HalvedPower<V> n = halvedPower(x);
     // 2^f; relative error 1.02e-4, less than 2^-13; 1 at 0.
-    V f = fma(x, Real<V>::log2E, -n.exponent);
+    V f = fma(x, Real<V>::log2E, n.minusExponent);
     return poly(f, 2.0f, 1.386565924e+00f, 4.844227135e-01f, 1.100176647e-01f) * n.half;
   }
 }
@@ -142,8 +164,8 @@ template <typename V> KILN_INLINE V exp2(V x) {
 
 // e^x - 1 for x below the overflow of e^x, accurate near 0 but for the sign of -0.
 template <typename V> KILN_INLINE V expm1Bounded(V x) {
-  Rounded<V> n = roundProduct(x, Real<V>::log2E);
-  V q = expm1Reduced(reduceByLn2(x, n));
+  auto [n, r] = reduceByLn2(x);
+  V q = expm1Reduced(r);
   V s = powerOfTwo<V>(n.integer - lane<int_like<V>>(1)); // half of 2^n, which itself may overflow
   return fma(s, q, s - lane<V>(0.5)) * lane<V>(2);
 }
