@@ -41,11 +41,12 @@ std::vector<StringRef> x86Features(StringRef cpu) {
 ///   test/benchmark/models gpt2_decode_dynamic_int8
 ///
 /// Without AVX-512, a line of the right side meets half as many multiplications, and to ask for it in the first-level cache, too, takes 12 % of a product's
-/// time (Zen 3):
+/// time (Zen 3). Sums of 1,024 products and more go by parts, which takes 0.8 to 0.95 of the time of up to 512 rows, and as much for 1,024:
 ///   test/benchmark/models --gate HEAD minilm_l6 bert_base
+///   test/benchmark/kernels "matmul 1 128 1024 1024" "matmul 1 197 768 3072" "matmul 1 1024 1024 1024"
 static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters, ArrayRef<StringRef> features, StringRef core) {
   if (!manyRegisters)
-    return kernel::TuningAttr::get(context, {{kernel::Tuned::NearAhead, 0}});
+    return kernel::TuningAttr::get(context, {{kernel::Tuned::NearAhead, 0}, {kernel::Tuned::PartsFrom, 1024}});
   int64_t narrowed = llvm::is_contained(features, "avx512bf16") ? 2 : 1, stepStreams = core == "znver5" ? 4 : 1;
   return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28},
                                            {kernel::Tuned::DepthwiseLines, 2},

@@ -334,11 +334,29 @@ FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
   return lowerDotContraction(k, c);
 }
 
+/// Blocks of rows whose sums a task keeps at most: they lie on the stack.
+static constexpr int64_t mostBlocks = 40;
+
+/// A constant right side of f32 with long sums: a part of a panel at a time stays in the first-level cache while all rows are multiplied by it.
+static KernelMatch matchParts(const LinearMatmul &matmul, kernel::TargetAttr target) {
+  int64_t from = target.tuned(Tuned::PartsFrom), depth = *getConstantDim(getDims(MatmulOp(matmul.op).getLhs().getType()).back());
+  std::optional<int64_t> rows = matmul.countRows();
+  TileShape tile = matmul.chooseTile(target);
+  if (!from || depth < from || !rows || *rows < target.tuned(Tuned::PartsRows) * tile.rows)
+    return refuse("the right side is constant, so its panels are made at compile time");
+  PlanNumbers numbers{toNumbers(tile), {}};
+  numbers.streams = chooseStreams(target);
+  numbers.depth = target.tuned(Tuned::PackedDepth);
+  numbers.blocks = mostBlocks;
+  return accept("f32 product with constant weights: panels made at compile time, " + Twine(numbers.depth) + " of a sum at a time for all rows",
+                std::move(numbers));
+}
+
 /// A constant right side of fewer bits than f32: many rows share what is widened.
 static KernelMatch matchWidened(const LinearMatmul &matmul, kernel::TargetAttr target) {
   Type element = MatmulOp(matmul.op).getRhs().getType().getElementType();
   if (element.isF32())
-    return refuse("the right side is constant, so its panels are made at compile time");
+    return matchParts(matmul, target);
   std::optional<int64_t> rows = matmul.countRows();
   TileShape tile = matmul.chooseTile(target);
   if (rows && (*rows < target.tuned(Tuned::PackedRows) || *rows <= tile.rows))

@@ -47,6 +47,7 @@ private:
   void copyRest(AffineExpr from, unsigned count);
   TileEmitter makeTiles(AffineExpr steps, AffineExpr stride) const;
   void pack(AffineExpr from, AffineExpr length);
+  void askForNextPart(AffineExpr block) const;
   void widen(AffineExpr from, AffineExpr length);
   void emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last);
   void emitInPlace(Task batch, IndexExprs rows, AffineExpr column);
@@ -73,8 +74,10 @@ private:
     AffineExpr lane = k.index(k.emitConstant(0));
     body(lane, Lanes{cast<AffineDimExpr>(lane).getPosition(), lanes()});
   }
-  /// Whether the right side is constant, in another form.
+  /// Whether the right side is constant, in another form or in panels.
   bool hasOwnRows() const { return side || c.padded; }
+  /// Whether its panels are read where they lie: constants of the sums' type.
+  bool hasPanels() const { return c.padded && storedType(c.rhs) == c.element; }
   static constexpr int64_t smallTile = 4;
   /// Rows of the sums of a block: small tiles go beyond its last one.
   int64_t slotRows() const { return hasOwnRows() && !bigBlocks && !isEven() ? llvm::alignTo(blockRows, smallTile) : blockRows; }
@@ -128,6 +131,8 @@ private:
   /// Of the task that is being written: columns from its first one on, the packed panel, the sums of its blocks.
   AffineExpr left;
   Value panel, sums;
+  /// Where the part that is multiplied begins in the panel.
+  AffineExpr panelStart;
   /// Elements of the left side beside zeros, while the rest of the depth is multiplied.
   Value rest;
 };
@@ -195,6 +200,10 @@ void PackedEmitter::widen(AffineExpr from, AffineExpr length) {
 }
 
 void PackedEmitter::pack(AffineExpr from, AffineExpr length) {
+  if (hasPanels()) {
+    panelStart = from;
+    return;
+  }
   if (c.instruction)
     return packQuads(k, {c.rhs, from, rhsStride, c.laneStride, length, !rest, left, tailOf(width) == 0}, panel, c.tile);
   if (c.padded)
@@ -238,7 +247,7 @@ void PackedEmitter::emitTile(Task batch, IndexExprs rows, AffineExpr row, unsign
     lhs = k.constant(0);
   }
   auto emit = [&](unsigned vectors) {
-    tiles.emit(lhs, offsets, k.constant(0), Panel{vectors, lanes(), vectors * lanes()}, [&](unsigned r, unsigned column, Value value, unsigned) {
+    tiles.emit(lhs, offsets, panelStart, Panel{vectors, lanes(), vectors * lanes()}, [&](unsigned r, unsigned column, Value value, unsigned) {
       addSum(slot, r, column, value);
     });
   };
@@ -334,6 +343,15 @@ TileEmitter PackedEmitter::makeTiles(AffineExpr steps, AffineExpr stride) const 
   return tiles;
 }
 
+/// A block's share of the lines that the next part reads, which lies behind this one, or, behind the last one, the next panel.
+void PackedEmitter::askForNextPart(AffineExpr block) const {
+  int64_t share = llvm::divideCeilSigned(partLength * width / elementsPerLine, blocksPerTask) * elementsPerLine;
+  k.loop(k.constant(0), k.constant(share), elementsPerLine, "i", [&](AffineExpr i) {
+    Value at = k.emit(panelStart + partLength * width + block * share + i);
+    memref::PrefetchOp::create(k.builder(), k.loc(), c.rhs, at, false, laterLocality, true);
+  });
+}
+
 void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last, AffineExpr start,
                              AffineExpr length) {
   if (!side)
@@ -342,13 +360,16 @@ void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr c
   if (side) {
     emitUnpacking(batch, IndexExprs(rows), column, first, start, length);
     tiles.reduction = side->reduction(length);
-    // A part is no longer than a chain.
-    tiles.chainLength = std::max(tiles.chainLength, partLength);
   }
+  // A part is no longer than a chain.
+  if (side || hasPanels())
+    tiles.chainLength = std::max(tiles.chainLength, partLength);
   start = side ? k.index(k.emit(side->lhsOffset(start))) : start * lhsStride;
   auto emitBlocks = [&](AffineExpr from, AffineExpr to, unsigned count) {
     k.loop(from, to, 1, "block", [&](AffineExpr block) {
       AffineExpr slot = onePart ? k.constant(0) : k.index(k.emit((block - first) * (slotRows() * width)));
+      if (hasPanels())
+        askForNextPart(block - first);
       emitTiles(batch, IndexExprs(rows), block, count, slot, start, tiles);
       if (onePart)
         emitEpilogue(batch, IndexExprs(rows), column, block, slot);
@@ -397,7 +418,8 @@ void PackedEmitter::emitRest(Task batch, ArrayRef<AffineExpr> rows, AffineExpr c
 void PackedEmitter::emitTask(Task batch, IndexExprs rows, AffineExpr column, AffineExpr chunk) {
   int64_t slotSize = slotRows() * width, slots = onePart ? 1 : blocksPerTask;
   left = k.index(k.emit(c.columns - column));
-  panel = k.array("panel", c.instruction ? storedType(c.rhs) : c.element, partLength * width);
+  panel = hasPanels() ? c.rhs : k.array("panel", c.instruction ? storedType(c.rhs) : c.element, partLength * width);
+  panelStart = k.constant(0);
   sums = k.array("sums", c.element, std::max({slots * slotSize, panelsInPlace() * slotSize, mostRowsInPlace() * width}));
   // Without a known first block, C++ compilers do not keep the sums of all blocks in registers from part to part, as they try with a few.
   AffineExpr unknown = side ? column.floorDiv(c.columns.ceilDiv(width) * width) : k.constant(0);
@@ -535,7 +557,7 @@ void PackedEmitter::emitParts(Task batch, ArrayRef<AffineExpr> rows, AffineExpr 
     k.storeBuffer(sums, c.element, i, k.number(c.element, 0, lanes()), Lanes{cast<AffineDimExpr>(i).getPosition(), lanes()});
   });
   k.loop(k.constant(0), whole, partLength, "part", [&](AffineExpr start) {
-    bool isEven = side && getConstantDim(whole).value_or(1) % partLength == 0;
+    bool isEven = (side || hasPanels()) && getConstantDim(whole).value_or(1) % partLength == 0;
     AffineExpr length = isEven ? k.constant(partLength) : k.index(k.minimum(k.emitConstant(partLength), k.emit(whole - start)));
     emitPart(batch, rows, column, first, last, start, length);
   });

@@ -166,7 +166,7 @@ def compare_on_threads(module, name, folder, targets, threads):
     (folder / f"{name}.mlir").write_text(module.text())
     inputs = save_inputs(module, folder)
     for target in targets:
-        single, several = (run(module, folder / f"{name}.mlir", target, folder / target / count, ["--threads", count, *inputs]) for count in ("1", str(threads)))
+        single, several = (run(module, folder / f"{name}.mlir", target, folder / pathlib.Path(target).stem / count, ["--threads", count, *inputs]) for count in ("1", str(threads)))
         for i, (_, exact) in enumerate(module.expected):
             error = np.abs(single[i] - exact).max() / np.abs(exact).max()
             if single[i].shape != exact.shape or not error < 2e-6:
