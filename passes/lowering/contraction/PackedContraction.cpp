@@ -9,8 +9,9 @@
 // The panel and the sums lie in arrays of the kernel, so that any stride of the right side costs one pass over it, a tile never meets a tail of
 // the columns, and the epilogue is a loop. The last block of rows overlaps the one before it; it stores only rows that are its own.
 //
-// A right side that is constant in fewer bits is made f32 where others are packed. Where only run time knows the rows, fewer than those of a tile multiply it
-// without a panel; so do they with one that lies in contiguous rows (but for the last columns, which fill no tile) or columns.
+// A right side that is constant in fewer bits is made f32 where others are packed. One that is constant f32 lies in panels, whose parts are read where they
+// are; each block of rows asks for its share of what is read next. Where only run time knows the rows, fewer than those of a tile multiply it without a panel;
+// so do they with one that lies in contiguous rows (but for the last columns, which fill no tile) or columns.
 //
 // A step of several products takes as many elements of a column side by side (PanelPacking.h). What the depth leaves over is a part of its own, for which
 // the left side's elements are copied beside zeros.
