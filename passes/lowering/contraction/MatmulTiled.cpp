@@ -3,8 +3,8 @@
 // The left side is read in place, through transposes and slices. A constant right side is stored in panels
 //   [batch, column / NR, k, column % NR], NR = the tile's columns; the last panel has only the vectors that it needs
 // so that the innermost loop reads it front to back, or, where sums are long and the target says so, a part at a time for all rows (gemm_packed). So does one
-// that the caller has packed, whose last panel is whole. One that is computed is packed into such panels at run time (gemm_packed); where few rows would not pay
-// for that it is read in place.
+// that the caller has packed, whose last panel is whole. One that is computed is packed into such panels at run time (gemm_packed); where few rows would not
+// pay for that it is read in place.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/MatmulTiled.h"
