@@ -173,11 +173,15 @@ SmallVector<kernel::PlanAttr> listChoices(GroupOp group, kernel::TargetAttr targ
     choices.push_back(row->makePlan(group.getContext(), numbers));
     if (!row->isTunable)
       continue;
+    // What the kernel has without a choice is none.
+    const PlanNumbers &own = match.numbers;
     for (auto [rows, vectors] : RegisterBudget(target, target.getPlainStep(element)).listTiles())
-      shaped.push_back(row->makePlan(group.getContext(), {{rows, vectors, match.numbers.tile[2]}, {}}, /*measured=*/true));
+      if (rows != own.tile[0] || vectors != own.tile[1])
+        shaped.push_back(row->makePlan(group.getContext(), {{rows, vectors, own.tile[2]}, {}}, /*measured=*/true));
     if (row->parts & PlanChunk)
       for (int64_t chunk : {target.getL2() / 4, target.getL2()})
-        shaped.push_back(row->makePlan(group.getContext(), {{}, {}, chunk}));
+        if (chunk != own.chunk)
+          shaped.push_back(row->makePlan(group.getContext(), {{}, {}, chunk}));
   }
   // The last one is for what nothing better fits.
   if (choices.size() > 1)
