@@ -335,9 +335,6 @@ FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
   return lowerDotContraction(k, c);
 }
 
-/// Blocks of rows whose sums a task keeps at most: they lie on the stack.
-static constexpr int64_t mostBlocks = 40;
-
 /// A constant right side of f32 with long sums: a part of a panel at a time stays in the first-level cache while all rows are multiplied by it.
 static KernelMatch matchParts(const LinearMatmul &matmul, kernel::TargetAttr target) {
   int64_t from = target.tuned(Tuned::PartsFrom), depth = *getConstantDim(getDims(MatmulOp(matmul.op).getLhs().getType()).back());
@@ -348,7 +345,7 @@ static KernelMatch matchParts(const LinearMatmul &matmul, kernel::TargetAttr tar
   PlanNumbers numbers{toNumbers(tile), {}};
   numbers.streams = chooseStreams(target);
   numbers.depth = target.tuned(Tuned::PackedDepth);
-  numbers.blocks = mostBlocks;
+  numbers.blocks = target.tuned(Tuned::PartsBlocks);
   return accept("f32 product with constant weights: panels made at compile time, " + Twine(numbers.depth) + " of a sum at a time for all rows",
                 std::move(numbers));
 }
@@ -423,7 +420,9 @@ KernelMatch matchGemmPackedBytes(GroupOp group, Operation *anchor, kernel::Targe
   if (linearCoefficient(matmul->lhs.offset, matmul->dims.rank - 1) != getAffineConstantExpr(1, group.getContext()))
     return refuse("the left side's rows do not lie side by side");
   auto rowStride = coefficientOf(matmul->lhs.offset, matmul->dims.rows.back());
-  PlanNumbers numbers{planStepProduct(target, step, matmul->countRows(), getConstantDim(getDims(op.getType()).back()), rowStride).tile, {}};
+  PlanNumbers numbers{planStepProduct(target, step, matmul->countRows(), getConstantDim(getDims(op.getType()).back()), rowStride,
+                                        getConstantDim(getDims(op.getLhs().getType()).back()))
+                            .tile, {}};
   numbers.streams = chooseStreams(target);
   numbers.depth = target.tuned(Tuned::PackedDepth);
   numbers.blocks = target.tuned(Tuned::PackedBlocks);

@@ -201,10 +201,6 @@ void PackedEmitter::widen(AffineExpr from, AffineExpr length) {
 }
 
 void PackedEmitter::pack(AffineExpr from, AffineExpr length) {
-  if (hasPanels()) {
-    panelStart = from;
-    return;
-  }
   if (c.instruction)
     return packQuads(k, {c.rhs, from, rhsStride, c.laneStride, length, !rest, left, tailOf(width) == 0}, panel, c.tile);
   if (c.padded)
@@ -355,8 +351,11 @@ void PackedEmitter::askForNextPart(AffineExpr block) const {
 
 void PackedEmitter::emitPart(Task batch, ArrayRef<AffineExpr> rows, AffineExpr column, AffineExpr first, AffineExpr last, AffineExpr start,
                              AffineExpr length) {
-  if (!side)
-    pack(k.index(k.emit(c.rhsAt(batch) + column * c.panelStride + start * rhsStride)), length);
+  AffineExpr from = side ? AffineExpr() : k.index(k.emit(c.rhsAt(batch) + column * c.panelStride + start * rhsStride));
+  if (hasPanels())
+    panelStart = from;
+  else if (!side)
+    pack(from, length);
   TileEmitter tiles = makeTiles(simplifyDim(length.floorDiv(together)), lhsStride * together);
   if (side) {
     emitUnpacking(batch, IndexExprs(rows), column, first, start, length);

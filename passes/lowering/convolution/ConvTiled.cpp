@@ -13,7 +13,6 @@
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/choice/StepTile.h"
 #include "passes/target/groups/Places.h"
 
@@ -319,11 +318,7 @@ KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
     return refuse("there are " + Twine(shape.inPerGroup) + " input channels, expected a multiple of " + Twine(step.getDepth()));
   if (!hasDenseChannels(conv))
     return refuse("the input's channels do not lie side by side");
-  PlanNumbers numbers = planStepProduct(target, step, countPixels(conv), shape.outPerGroup, std::nullopt);
-  // Compilers unroll so few steps and mix them with what becomes of the sums, which takes a sixth of the registers more.
-  constexpr int64_t fewSteps = 4, shareOfRows = 6;
-  if (int64_t &rows = numbers.tile[0]; loadsOperands(target) && shape.inPerGroup * shape.taps() <= fewSteps * step.getDepth() && rows > 1)
-    rows -= llvm::divideCeilSigned(rows, shareOfRows);
+  PlanNumbers numbers = planStepProduct(target, step, countPixels(conv), shape.outPerGroup, std::nullopt, shape.inPerGroup * shape.taps());
   return accept("channels_last convolution with constant weights: " + describeStep(step) + describeBounds(step, conv.getWeight(), stepDimension(conv)),
                 std::move(numbers));
 }

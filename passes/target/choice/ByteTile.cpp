@@ -250,13 +250,17 @@ static TileShape chooseRowTile(kernel::StepAttr step, std::optional<int64_t> row
 }
 
 PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
-                            std::optional<int64_t> rowStride) {
+                            std::optional<int64_t> rowStride, std::optional<int64_t> length) {
   TileShape tile = isPairStep(step)     ? choosePairTile(target, step, rows, columns)
                    : isRowStep(step)    ? chooseRowTile(step, rows)
                    : isSingleStep(step) ? chooseSingleTile(target, rows, columns)
                                         : chooseTile(target, step, rows, columns, rowStride);
   if (!isSingleStep(step) && !isRowStep(step))
     tile.lanes = std::max(tile.lanes, fewestLanes);
+  // Compilers unroll so few steps and mix them with what becomes of the sums, which takes a sixth of the registers more.
+  constexpr int64_t fewSteps = 4, shareOfRows = 6;
+  if (loadsOperands(target) && length && *length <= fewSteps * step.getDepth() && tile.rows > 1)
+    tile.rows -= static_cast<unsigned>(llvm::divideCeil(tile.rows, shareOfRows));
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = target.tuned(kernel::Tuned::StepStreams);
   numbers.step = step.getFunction().str();

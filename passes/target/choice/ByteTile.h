@@ -72,9 +72,10 @@ std::string describeStep(kernel::StepAttr step);
 /// Why there is none for operands and a result of such types.
 std::string describeMissingStep(mlir::Type lhs, mlir::Type rhs, mlir::Type result);
 
-/// The plan for a product by a step with so many rows and columns, and as many elements from row to row of the left side (nullopt: known at run time only).
+/// The plan for a product by a step with so many rows and columns, as many elements from row to row of the left side, and so many products for each sum
+/// (nullopt: known at run time only).
 PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
-                            std::optional<int64_t> rowStride);
+                            std::optional<int64_t> rowStride, std::optional<int64_t> length);
 
 } // namespace kiln
 
