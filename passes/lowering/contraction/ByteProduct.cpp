@@ -58,7 +58,7 @@ static KernelMatch matchPackedSteps(GroupOp group, MatmulOp op, kernel::TargetAt
     return refuse(describeMissingStep(op.getLhs().getType(), op.getRhs().getType(), op.getType()));
   if (std::string why = findFault(group, op); !why.empty())
     return refuse(why);
-  PlanNumbers numbers = planStepProduct(target, step, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+  PlanNumbers numbers = planStepProduct(target, step, std::nullopt, std::nullopt, std::nullopt);
   numbers.tile = toNumbers(limitRows(toTile(numbers.tile)));
   return accept("product whose right side the caller has packed: " + describeStep(step), std::move(numbers));
 }
@@ -75,7 +75,7 @@ KernelMatch matchGemmSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
   ArrayRef<int64_t> shape = op.getRhs().getType().getShape();
   if (shape[0] % step.getDepth() != 0 || shape[0] == 0)
     return refuse("a sum has " + Twine(shape[0]) + " products, expected a multiple of " + Twine(step.getDepth()));
-  PlanNumbers numbers = planStepProduct(target, step, getConstantDim(countRows(op)), shape[1], shape[0], shape[0]);
+  PlanNumbers numbers = planStepProduct(target, step, getConstantDim(countRows(op)), shape[1], shape[0]);
   return accept("product with constant weights: " + describeStep(step) + describeBounds(step, op.getRhs(), 0), std::move(numbers));
 }
 

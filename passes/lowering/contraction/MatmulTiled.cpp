@@ -420,9 +420,7 @@ KernelMatch matchGemmPackedBytes(GroupOp group, Operation *anchor, kernel::Targe
   if (linearCoefficient(matmul->lhs.offset, matmul->dims.rank - 1) != getAffineConstantExpr(1, group.getContext()))
     return refuse("the left side's rows do not lie side by side");
   auto rowStride = coefficientOf(matmul->lhs.offset, matmul->dims.rows.back());
-  PlanNumbers numbers{planStepProduct(target, step, matmul->countRows(), getConstantDim(getDims(op.getType()).back()), rowStride,
-                                        getConstantDim(getDims(op.getLhs().getType()).back()))
-                            .tile, {}};
+  PlanNumbers numbers{planStepProduct(target, step, matmul->countRows(), getConstantDim(getDims(op.getType()).back()), rowStride).tile, {}};
   numbers.streams = chooseStreams(target);
   numbers.depth = target.tuned(Tuned::PackedDepth);
   numbers.blocks = target.tuned(Tuned::PackedBlocks);

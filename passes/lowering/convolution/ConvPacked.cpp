@@ -149,7 +149,7 @@ KernelMatch matchConvPackedSteps(GroupOp group, Operation *anchor, kernel::Targe
   bool areQuads = isByte(conv.getInput().getType().getElementType()) && step.getDepth() == 4;
   if (!areQuads && getConstantDim(simplifyDim(packed.inPerGroup % step.getDepth())) != 0)
     return refuse("the input channels are not known to be a multiple of " + Twine(step.getDepth()));
-  PlanNumbers numbers = planStepProduct(target, step, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+  PlanNumbers numbers = planStepProduct(target, step, std::nullopt, std::nullopt, std::nullopt);
   if (!packed.rowsApart())
     numbers.tile = toNumbers(limitRows(toTile(numbers.tile)));
   return accept("channels_last convolution whose filters the caller has packed: " + describeStep(step), std::move(numbers));

@@ -318,7 +318,7 @@ KernelMatch matchConvSteps(GroupOp group, Operation *anchor, kernel::TargetAttr 
     return refuse("there are " + Twine(shape.inPerGroup) + " input channels, expected a multiple of " + Twine(step.getDepth()));
   if (!hasDenseChannels(conv))
     return refuse("the input's channels do not lie side by side");
-  PlanNumbers numbers = planStepProduct(target, step, countPixels(conv), shape.outPerGroup, std::nullopt, shape.inPerGroup * shape.taps());
+  PlanNumbers numbers = planStepConvolution(target, step, countPixels(conv), shape.outPerGroup, shape.inPerGroup * shape.taps());
   return accept("channels_last convolution with constant weights: " + describeStep(step) + describeBounds(step, conv.getWeight(), stepDimension(conv)),
                 std::move(numbers));
 }

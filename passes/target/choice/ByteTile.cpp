@@ -250,20 +250,25 @@ static TileShape chooseRowTile(kernel::StepAttr step, std::optional<int64_t> row
 }
 
 PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
-                            std::optional<int64_t> rowStride, std::optional<int64_t> length) {
+                            std::optional<int64_t> rowStride) {
   TileShape tile = isPairStep(step)     ? choosePairTile(target, step, rows, columns)
                    : isRowStep(step)    ? chooseRowTile(step, rows)
                    : isSingleStep(step) ? chooseSingleTile(target, rows, columns)
                                         : chooseTile(target, step, rows, columns, rowStride);
   if (!isSingleStep(step) && !isRowStep(step))
     tile.lanes = std::max(tile.lanes, fewestLanes);
-  // Compilers unroll so few steps and mix them with what becomes of the sums, which takes a sixth of the registers more.
-  constexpr int64_t fewSteps = 4, shareOfRows = 6;
-  if (loadsOperands(target) && length && *length <= fewSteps * step.getDepth() && tile.rows > 1)
-    tile.rows -= static_cast<unsigned>(llvm::divideCeil(tile.rows, shareOfRows));
   PlanNumbers numbers = planProduct(target, tile);
   numbers.streams = target.tuned(kernel::Tuned::StepStreams);
   numbers.step = step.getFunction().str();
+  return numbers;
+}
+
+PlanNumbers planStepConvolution(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> pixels, int64_t channels, int64_t length) {
+  PlanNumbers numbers = planStepProduct(target, step, pixels, channels, std::nullopt);
+  // Compilers unroll so few steps and mix them with what becomes of the sums. Beside the places of the pixels, that takes a sixth of the registers more.
+  constexpr int64_t fewSteps = 4, shareOfRows = 6;
+  if (int64_t &rows = numbers.tile[0]; loadsOperands(target) && length <= fewSteps * step.getDepth() && rows > 1)
+    rows -= llvm::divideCeilSigned(rows, shareOfRows);
   return numbers;
 }
 

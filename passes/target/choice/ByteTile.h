@@ -72,10 +72,12 @@ std::string describeStep(kernel::StepAttr step);
 /// Why there is none for operands and a result of such types.
 std::string describeMissingStep(mlir::Type lhs, mlir::Type rhs, mlir::Type result);
 
-/// The plan for a product by a step with so many rows and columns, as many elements from row to row of the left side, and so many products for each sum
-/// (nullopt: known at run time only).
+/// The plan for a product by a step with so many rows and columns, and as many elements from row to row of the left side (nullopt: known at run time only).
 PlanNumbers planStepProduct(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> rows, std::optional<int64_t> columns,
-                            std::optional<int64_t> rowStride, std::optional<int64_t> length);
+                            std::optional<int64_t> rowStride);
+
+/// The plan for a convolution by a step: of so many pixels (nullopt: known at run time only) and output channels, with `length` products for each sum.
+PlanNumbers planStepConvolution(kernel::TargetAttr target, kernel::StepAttr step, std::optional<int64_t> pixels, int64_t channels, int64_t length);
 
 } // namespace kiln
 

@@ -130,7 +130,7 @@ TEST_F(Choices, PairsOfRowsWhereTheirProductsFillSteps) {
   EXPECT_EQ(findStep(arm, u8, i8, i32, {1, 64, 64, 96}), dots);
   EXPECT_EQ(findStep(arm, u8, i8, i32, {100, 36, 36, 96}), dots);
   EXPECT_EQ(findStep(arm, u8, i8, i32, {100, 0, 0, 96}), dots);
-  auto tile = [&](std::optional<int64_t> rows, int64_t columns) { return planStepProduct(arm, pairs, rows, columns, 64, 64).tile; };
+  auto tile = [&](std::optional<int64_t> rows, int64_t columns) { return planStepProduct(arm, pairs, rows, columns, 64).tile; };
   // Left sides that several panels share are put together once; fewer panels, or rows, have a wide tile.
   EXPECT_EQ(tile(100, 96), (llvm::SmallVector<int64_t, 3>{12, 2, 4}));
   EXPECT_EQ(tile(open, 48), (llvm::SmallVector<int64_t, 3>{12, 2, 4}));
@@ -163,11 +163,11 @@ TEST_F(Choices, RowsWhoseLanesMultiplyHaveRegisters) {
   EXPECT_FALSE(multipliesByLanes(arm, pairs));
 }
 
-TEST_F(Choices, ShortSumsLeaveRegistersToWhatFollows) {
+TEST_F(Choices, ShortSumsOfConvolutionsLeaveRegistersToWhatFollows) {
   mlir::Type i8 = builder.getI8Type(), i32 = builder.getI32Type();
   auto dots = kernel::StepAttr::get(&context, i8, i8, i32, {1, 4, 4}, "dot_s8s8");
-  auto rows = [&](kernel::TargetAttr target, std::optional<int64_t> length) { return planStepProduct(target, dots, 100, 64, 64, length).tile[0]; };
-  EXPECT_EQ(rows(target(32, 128), std::nullopt), rows(target(32, 128), 20));
+  auto rows = [&](kernel::TargetAttr target, int64_t length) { return planStepConvolution(target, dots, 100, 64, length).tile[0]; };
+  EXPECT_EQ(rows(target(32, 128), 20), planStepProduct(target(32, 128), dots, 100, 64, std::nullopt).tile[0]);
   EXPECT_EQ(rows(target(32, 128), 20) - rows(target(32, 128), 16), 3);
   EXPECT_EQ(rows(target(16, 256), 16), rows(target(16, 256), 20));
 }
