@@ -39,7 +39,7 @@ struct Tally {
 
 float floatOf(uint32_t bits) { return kiln::bitcast<float>(bits); }
 // The numbers of the lanes. Written once: a loop of single lanes in front of each vector takes more time than all functions here.
-const U ascending = [] {
+constexpr U ascending = [] {
   U numbers{};
   for (int i = 0; i < width; ++i)
     numbers[i] = uint32_t(i);
