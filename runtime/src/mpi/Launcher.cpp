@@ -2,8 +2,9 @@
 #include "kiln/launcher.h"
 #include "kiln/mpi.h"
 
+#include "../System.h"
+
 #include <stdlib.h>
-#include <time.h>
 
 #define KILN_EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -28,8 +29,8 @@ KILN_EXPORTED void kiln_launcher_close(void) {
 
 KILN_EXPORTED void kiln_launcher_abort(int status) {
   // MPICH's mpirun drops what it has not yet passed on when a rank aborts: the caller's message gets a tenth of a second.
-  timespec wait = {0, 100000000};
-  nanosleep(&wait, nullptr);
+  constexpr int64_t forwardingNs = 100000000;
+  kiln::restThread(forwardingNs);
   MPI_Abort(MPI_COMM_WORLD, status);
   _Exit(status); // where MPI_Abort returns
 }
