@@ -193,6 +193,8 @@ Expression FunctionPrinter::writeExpression(Operation *op) {
   }
   if (auto rounded = dyn_cast<kernel::RoundedOp>(op))
     return call("kiln::rounded", {operand(rounded.getProduct()).text});
+  if (auto after = dyn_cast<kernel::AfterOp>(op))
+    return call("kiln::after", {operand(after.getX()).text, operand(after.getBefore()).text});
   if (auto quotient = dyn_cast<kernel::QuotientOp>(op))
     return call("kiln::quotient", {operand(quotient.getX()).text, operand(quotient.getDivisor()).text});
   if (auto quantize = dyn_cast<kernel::QuantizeOp>(op))

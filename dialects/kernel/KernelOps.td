@@ -178,6 +178,21 @@ def Kernel_RoundedOp : Kernel_Op<"rounded", [Pure, AllTypesMatch<["product", "re
   let assemblyFormat = "$product attr-dict `:` type($result)";
 }
 
+def Kernel_AfterOp : Kernel_Op<"after", [Pure, AllTypesMatch<["x", "result"]>]> {
+  let summary = "A number as it is, of which compilers compute nothing before another one is done.";
+  let description = [{
+    Compilers mix independent chains of operations, so that all of them are under way at once, and move vectors to the stack where registers run out. An
+    order between them keeps few under way. No instruction comes of it: CPUs still mix what they see. Targets whose compilers have no register of their own
+    for vectors in assembly ignore it.
+    ```mlir
+    %r = kernel.after %x, %before : vector<4xf32>, vector<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AnyFloat, VectorOfAnyRankOf<[AnyFloat]>]>:$x, AnyTypeOf<[AnyFloat, VectorOfAnyRankOf<[AnyFloat]>]>:$before);
+  let results = (outs AnyTypeOf<[AnyFloat, VectorOfAnyRankOf<[AnyFloat]>]>:$result);
+  let assemblyFormat = "$x `,` $before attr-dict `:` type($x) `,` type($before)";
+}
+
 def Kernel_LookupOp : Kernel_Op<"lookup", [Pure, AllTypesMatch<["x", "result"]>]> {
   let summary = "Bytes replaced by those of a table.";
   let description = [{

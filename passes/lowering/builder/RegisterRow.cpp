@@ -1,5 +1,7 @@
 //===- RegisterRow.cpp - A softmax's row in registers ----------------------===//
 #include "passes/lowering/builder/RegisterRow.h"
+#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/builder/RowLoops.h"
 
@@ -72,8 +74,12 @@ void RegisterRow::finish(function_ref<IndexExprs(AffineExpr)> at) {
     piece.value = (shift ? subtractShift(scalar(piece.value), *shift) : scalar(piece.value) - spread(maximum, piece)).value();
   bool isLog = isa<LogSoftmaxOp>(anchor);
   SmallVector<Value> shifted = llvm::map_to_vector(pieces, [](const RowPiece &piece) { return piece.value; });
-  for (RowPiece &piece : pieces)
+  size_t atOnce = k.target().tuned(kernel::Tuned::ExpsAtOnce);
+  for (auto [i, piece] : llvm::enumerate(pieces)) {
+    if (atOnce && i >= atOnce)
+      piece.value = kernel::AfterOp::create(k.builder(), k.loc(), piece.value.getType(), piece.value, pieces[i - atOnce].value);
     piece.value = k.named(shiftedExp(scalar(piece.value), shift.has_value()).value(), "e");
+  }
   Scalar total = scalar(k.named(combine(ReduceKind::Sum), "total"));
   Value last = isLog ? k.named(log(total).value(), "log_total") : k.named((total.like(1.0) / total).value(), "inverse");
   for (auto [piece, x] : llvm::zip_equal(pieces, shifted))

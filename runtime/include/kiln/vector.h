@@ -255,6 +255,17 @@ template <typename V> KILN_INLINE V rounded(V product) {
   return product;
 }
 
+// x as it is; compilers compute nothing from it before `before` is done. No instruction comes of it.
+template <typename V, typename W> KILN_INLINE V after(V x, [[maybe_unused]] W before) {
+#if defined(__x86_64__)
+  __asm__("" : "+v"(x) : "v"(before));
+#elif defined(__aarch64__)
+  if constexpr (sizeof(V) <= 16 && sizeof(W) <= 16)
+    __asm__("" : "+w"(x) : "w"(before));
+#endif
+  return x;
+}
+
 // Reductions over the lanes. The order is fixed: lane i meets lane i + n/2, then the lower half goes on in the
 // same way. Four lanes give (v0 + v2) + (v1 + v3) on every CPU.
 template <typename V> KILN_INLINE lane<V> reduce_add(V value) {
