@@ -161,6 +161,8 @@ FailureOr<KernelText> printKernel(func::FuncOp kernel, const std::string &name) 
       result.callees.insert("kiln::quantize");
     else if (isa<kernel::LookupOp>(op))
       result.callees.insert("kiln::lookup");
+    else if (isa<kernel::RoundedOp, kernel::AfterOp>(op))
+      result.callees.insert("kiln::rounded");
     else if (isa<kernel::QuadsOp>(op))
       result.callees.insert("kiln::dot_quads");
   });

@@ -69,7 +69,7 @@ static std::string includeFunctions(const std::set<std::string> &callees) {
       {"kiln::decimal_", "decimal"}, {"kiln::depthwise_", "depthwise"},
       {"kiln::dot_", "dot"},       {"kiln::fourier_", "fourier"}, {"kiln::full_trees", "full_trees"},
       {"kiln::image_", "image"},     {"kiln::lookup", "lookup"}, {"kiln::pair_", "pairs"}, {"kiln::quantize", "quantize"}, {"kiln::random_", "random"},
-      {"kiln::rows_", "rows"}, {"kiln::rank_", "collectives"},
+      {"kiln::rank_", "collectives"}, {"kiln::rounded", "order"}, {"kiln::rows_", "rows"},
       {"kiln::string_", "strings"}, {"kiln::tiles_", "tiles"}, {"kiln::token_", "tokens"},
       {"kiln::tree_", "trees"}};
   std::string lines;

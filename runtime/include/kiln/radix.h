@@ -6,7 +6,7 @@
 #ifndef KILN_RADIX_H
 #define KILN_RADIX_H
 
-#include "kiln/vector.h"
+#include "kiln/order.h"
 
 namespace kiln {
 
