@@ -84,8 +84,9 @@ Error ExternalCompiler::run(ArrayRef<std::string> arguments, StringRef log) cons
   if (status == 0)
     return Error::success();
   auto text = MemoryBuffer::getFile(log);
-  std::string said = text ? (*text)->getBuffer().str() : "";
-  return createStringError(inconvertibleErrorCode(), "'" + program + "' failed" + (message.empty() ? "" : " (" + message + ")") + ":\n" + said);
+  StringRef said = text ? (*text)->getBuffer().rtrim() : "";
+  std::string why = message.empty() ? "with status " + std::to_string(status) : "(" + message + ")";
+  return createStringError(inconvertibleErrorCode(), Twine("'") + program + "' failed " + why + (said.empty() ? "" : ":\n" + said));
 }
 
 std::string ExternalCompiler::identify() const {

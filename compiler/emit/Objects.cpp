@@ -90,6 +90,12 @@ Expected<ObjectFile> UnitCompiler::compile(const TranslationUnit &unit) const {
   return ObjectFile{std::move(name), std::move(*object), false};
 }
 
+/// What is wrong with the first unit is most often wrong with all of them.
+static Error reportFaults(ArrayRef<std::string> faults) {
+  std::string others = faults.size() == 1 ? "" : "\n" + std::to_string(faults.size() - 1) + " more of the files could not be compiled";
+  return createStringError(inconvertibleErrorCode(), faults.front() + others);
+}
+
 Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, const ObjectOptions &options) {
   UnitCompiler compiler(sources, options);
   if (Error error = compiler.prepare(options))
@@ -116,15 +122,15 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, co
     worker.join();
 
   std::vector<ObjectFile> objects;
-  Error errors = Error::success();
+  std::vector<std::string> faults;
   for (std::optional<Expected<ObjectFile>> &result : results) {
     if (!*result)
-      errors = joinErrors(std::move(errors), result->takeError());
+      faults.push_back(toString(result->takeError()));
     else
       objects.push_back(std::move(**result));
   }
-  if (errors)
-    return std::move(errors);
+  if (!faults.empty())
+    return reportFaults(faults);
   compiler.cache.evict();
   return objects;
 }
