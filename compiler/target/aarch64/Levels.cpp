@@ -34,8 +34,8 @@ static SmallVector<kernel::StepAttr, 2> listSteps(MLIRContext *context, ArrayRef
 /// NEON's multiplication by a lane takes the lane as it is: llvm-mca counts 3.97 of the 4 multiplications that a Neoverse V1 begins in a cycle, 3.6 with
 /// elements of the left side one by one. A single row has 4 streams of 3 or 6 vectors, because 8 of 6 do not fit the registers. Both are measured again by
 ///   test/benchmark/inner-loops
-/// With four exponentials of a row under way, a softmax of 48 elements in registers moves no vector to the stack, with all of them 15, and llvm-mca counts 2 to
-/// 8 % fewer cycles for it on the cores of that test.
+/// With four exponentials of a row under way, a softmax of 40 elements in registers moves no vector to the stack, with all of them 26 in 376 instructions, and
+/// llvm-mca counts up to 8 % fewer cycles for it on the cores of that test. Rows of 48 and more fill the registers themselves.
 static kernel::TuningAttr tuneArm(MLIRContext *context, int64_t vectorBits) {
   if (vectorBits != 128)
     return {};
