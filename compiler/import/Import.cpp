@@ -202,10 +202,11 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
     addExact(context, options, *file, *model);
   (*model->module)->removeAttr(nn::assumedAttrName);
   errors.clear();
+  model->warnings = import::SignatureReader::describeReplaced(given, file->model().graph());
   if (const import::Delegates *delegates = file->getDelegates()) {
     if (failed(delegates->write(*file, *model, diagnostics)))
       return failure();
-    model->warnings = delegates->describeLeft(file->model(), options.limits);
+    llvm::append_range(model->warnings, delegates->describeLeft(file->model(), options.limits));
   }
   model->externalFiles = file->externalPaths();
   model->storage = std::move(file);

@@ -157,6 +157,20 @@ LogicalResult SignatureReader::checkOptions(const ImportOptions &options, const 
   return checkListOptions(options, graph, diagnostics);
 }
 
+std::vector<std::string> SignatureReader::describeReplaced(const ImportOptions &options, const onnx::GraphProto &graph) {
+  std::vector<std::string> lines;
+  for (const auto &input : graph.input()) {
+    auto given = options.shapes.find(input.name());
+    if (given == options.shapes.end())
+      continue;
+    for (auto [i, declared, size] : llvm::enumerate(input.type().tensor_type().shape().dim(), given->second))
+      if (declared.has_dim_value() && size >= 0 && declared.dim_value() != size)
+        lines.push_back("--shape: dimension " + std::to_string(i) + " of input '" + printable(input.name()) + "' is " + std::to_string(declared.dim_value()) +
+                        " in the model, and " + std::to_string(size) + " now");
+  }
+  return lines;
+}
+
 LogicalResult SignatureReader::addInputs(Scope &scope) {
   for (const onnx::ValueInfoProto &input : graph.input())
     if (failed(addInput(scope, input)))

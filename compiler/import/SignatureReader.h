@@ -26,6 +26,8 @@ public:
 
   /// Refuses options for inputs that the model does not have.
   static mlir::LogicalResult checkOptions(const ImportOptions &options, const onnx::GraphProto &graph, Diagnostics &diagnostics);
+  /// Lines that say which static sizes of inputs the options replace.
+  static std::vector<std::string> describeReplaced(const ImportOptions &options, const onnx::GraphProto &graph);
   /// Adds the inputs to the scope, as arguments, constants or lists of arguments.
   mlir::LogicalResult addInputs(Scope &scope);
   /// Returns the outputs and what a compile exposes besides; nothing if a node was not supported.
