@@ -18,14 +18,12 @@ struct Core {
   SmallVector<StringRef, 2> features = {};
   /// Whether instructions multiply pairs of words.
   bool multipliesPairs = false;
-  /// Whether there may be a cache that prefetched lines wait in.
-  bool mayHaveCache = true;
 };
 } // namespace
 
 static const Core cores[] = {
-    {"cortex-m0plus", "thumbv6m-unknown-none-eabi", 32, 16, 16 << 10, 64 << 10, {}, false, false},
-    {"cortex-m4", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10, {}, true, false},
+    {"cortex-m0plus", "thumbv6m-unknown-none-eabi", 32, 16, 16 << 10, 64 << 10},
+    {"cortex-m4", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10, {}, true},
     {"cortex-m7", "thumbv7em-unknown-none-eabihf", 32, 16, 16 << 10, 64 << 10, {}, true},
     {"cortex-m55", "thumbv8.1m.main-unknown-none-eabihf", 128, 8, 16 << 10, 64 << 10, {"mve.fp"}},
 };
@@ -42,11 +40,9 @@ kernel::TargetAttr describeCortexM(MLIRContext *context, StringRef name) {
     steps.insert(steps.begin(), makeRowStep(context, /*hasVectors=*/false));
   }
   // Flash answers as fast as it ever does: what is asked for ahead of its use has nowhere to wait.
-  SmallVector<std::pair<kernel::Tuned, int64_t>> numbers{{kernel::Tuned::MostComingBlocks, 0}};
-  if (!core.mayHaveCache)
-    numbers.append({{kernel::Tuned::NearAhead, 0}, {kernel::Tuned::FarAhead, 0}});
+  auto tuning = kernel::TuningAttr::get(context, {{kernel::Tuned::MostComingBlocks, 0}});
   return kernel::TargetAttr::get(context, name, core.triple, name, core.vectorBits, core.registers, core.l1, core.l2, core.l2,
-                                 Builder(context).getStrArrayAttr(core.features), kernel::TuningAttr::get(context, numbers), steps);
+                                 Builder(context).getStrArrayAttr(core.features), tuning, steps);
 }
 
 } // namespace kiln
