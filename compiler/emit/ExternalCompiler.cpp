@@ -75,6 +75,10 @@ ExternalCompiler::~ExternalCompiler() {
     removeTemporaryFolder(folder);
 }
 
+std::string describeFailure(StringRef program, int status, StringRef message) {
+  return ("'" + program + "' failed" + (message.empty() ? " with status " + std::to_string(status) : (": " + message).str())).str();
+}
+
 Error ExternalCompiler::run(ArrayRef<std::string> arguments, StringRef log) const {
   SmallVector<StringRef> line = {program};
   line.append(arguments.begin(), arguments.end());
@@ -85,8 +89,7 @@ Error ExternalCompiler::run(ArrayRef<std::string> arguments, StringRef log) cons
     return Error::success();
   auto text = MemoryBuffer::getFile(log);
   StringRef said = text ? (*text)->getBuffer().rtrim() : "";
-  std::string why = message.empty() ? "with status " + std::to_string(status) : "(" + message + ")";
-  return createStringError(inconvertibleErrorCode(), Twine("'") + program + "' failed " + why + (said.empty() ? "" : ":\n" + said));
+  return createStringError(inconvertibleErrorCode(), describeFailure(program, status, message) + (said.empty() ? "" : ":\n" + said));
 }
 
 std::string ExternalCompiler::identify() const {

@@ -37,6 +37,9 @@ private:
   std::string folder;
 };
 
+/// What became of a program that did not end with status 0, from what llvm::sys::ExecuteAndWait says of it: "'g++' failed with status 1".
+std::string describeFailure(llvm::StringRef program, int status, llvm::StringRef message);
+
 /// Links objects with a linker, or with a compiler's driver.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkObjects(llvm::StringRef program, llvm::ArrayRef<ArchiveMember> objects,
                                                                 llvm::ArrayRef<std::string> options);

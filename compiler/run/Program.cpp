@@ -1,6 +1,7 @@
 //===- Program.cpp - A model as a program of its own, run by a command ------===//
 #include "compiler/run/Program.h"
 #include "compiler/emit/EmbeddedFiles.h"
+#include "compiler/emit/ExternalCompiler.h"
 #include "compiler/emit/TargetLinker.h"
 #include "compiler/emit/Temporary.h"
 #include "compiler/files/InputFile.h"
@@ -215,9 +216,7 @@ Expected<std::unique_ptr<MemoryBuffer>> Program::askBy(ArrayRef<std::string> com
   int status = sys::ExecuteAndWait(*found, line, std::nullopt, streams, 0, 0, &message);
   std::string text = readText(log), said = text.substr(text.rfind('\n') + 1); // the last line, or the only one
   if (status != 0)
-    return makeError("'" + (isFile ? command.front() : join(command, " ")) + "' failed" +
-                     (message.empty() ? " with status " + std::to_string(status) : ": " + message) +
-                     (said.empty() ? "" : ": " + said));
+    return makeError(describeFailure(isFile ? command.front() : join(command, " "), status, message) + (said.empty() ? "" : ": " + said));
   return readInputFile(out, mostDataBytes);
 }
 
