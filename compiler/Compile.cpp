@@ -366,7 +366,7 @@ bool Driver::knowsTargets() {
 
 llvm::Expected<std::vector<ObjectFile>> Driver::makeObjects(const ModelSources &sources) {
   auto noteFault = [&](const std::string &fault) { result.cacheFault = fault; };
-  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, options.sharedCache, noteFault});
+  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cache, noteFault});
   if (!objects)
     return objects;
   result.units += objects->size();

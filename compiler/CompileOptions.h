@@ -5,6 +5,7 @@
 #include "compiler/ImageOptions.h"
 #include "compiler/Limits.h"
 #include "compiler/Profile.h"
+#include "compiler/emit/CacheOptions.h"
 #include "compiler/emit/Guarantees.h"
 #include <cstdint>
 #include <functional>
@@ -140,11 +141,7 @@ struct CompileOptions {
   std::string cxx;
   /// Number of threads that compile translation units; 0: one per CPU.
   unsigned jobs = 0;
-  /// The folder of the kernel cache and its size limit in bytes; empty: no cache.
-  std::string cacheFolder;
-  uint64_t cacheLimit = 0;
-  /// The address of a cache behind it that machines share (compiler/emit/SharedCache.h); empty: none.
-  std::string sharedCache;
+  CacheOptions cache;
   /// The last stage to run: import, graph, target, kernel, emit; empty: all.
   std::string stopAfter;
   /// Whether to write a reproducer to the crash folder (compiler/CrashFolder.h) when a pass fails.

@@ -10,7 +10,10 @@
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/CompilerInvocation.h"
+#include "clang/Frontend/FrontendAction.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Serialization/ASTWriter.h"
+#include "clang/Serialization/PCHContainerOperations.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/TargetParser/Triple.h"
@@ -32,29 +35,34 @@ static void initializeTargets() {
   });
 }
 
-/// The files of a compile: the unit and the model's headers in /model, the kernel headers in /include, the stand-ins in /builtin.
-static IntrusiveRefCntPtr<vfs::FileSystem> makeFileSystem(const SourceFile &unit, ArrayRef<SourceFile> headers) {
+using Files = IntrusiveRefCntPtr<vfs::InMemoryFileSystem>;
+
+/// The kernel headers in /include and the stand-ins in /builtin; whoever compiles adds his own.
+static Files makeFileSystem() {
   auto files = makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
-  auto add = [&](const Twine &path, StringRef text) { files->addFile(path, 0, MemoryBuffer::getMemBuffer(text, "", true)); };
-  add("/model/" + unit.name, unit.text);
-  for (const SourceFile &header : headers)
-    add("/model/" + header.name, header.text);
   for (const EmbeddedFile &file : embeddedFiles()) {
-    if (file.path.starts_with("kiln/"))
-      add("/include/" + file.path, file.text);
-    else if (file.path.starts_with("builtin/"))
-      add("/" + file.path, file.text);
+    bool isKernelHeader = file.path.starts_with("kiln/");
+    if (isKernelHeader || file.path.starts_with("builtin/"))
+      files->addFile((isKernelHeader ? "/include/" : "/") + file.path, 0, MemoryBuffer::getMemBuffer(file.text, "", true));
   }
   files->setCurrentWorkingDirectory("/model");
   return files;
 }
 
-Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef<SourceFile> headers, kernel::TargetAttr target) {
+static void addText(const Files &files, const Twine &path, StringRef text) { files->addFile(path, 0, MemoryBuffer::getMemBuffer(text, "", true)); }
+
+/// Where the headers of a PrecompiledHeaders are, as text and as Clang reads them.
+static constexpr StringLiteral headersPath = "/precompiled/headers.h", astPath = "/precompiled/headers.ast";
+
+/// Runs `clang -cc1` with the target's arguments and these. The object, if the action makes one, goes to `object`.
+static Error runClang(clang::FrontendAction &action, const Files &files, kernel::TargetAttr target, ArrayRef<StringRef> further,
+                      SmallVectorImpl<char> &object) {
   initializeTargets();
   std::vector<std::string> arguments = frontendArguments(target);
-  for (StringRef extra : {"-main-file-name", unit.name.c_str(), "-I", "/include", "-internal-isystem", "/builtin"})
-    arguments.push_back(extra.str());
-  arguments.push_back(unit.name);
+  for (StringRef argument : {"-I", "/include", "-internal-isystem", "/builtin"})
+    arguments.push_back(argument.str());
+  for (StringRef argument : further)
+    arguments.push_back(argument.str());
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
@@ -62,23 +70,70 @@ Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef
   std::string log;
   raw_string_ostream logStream(log);
   clang::DiagnosticOptions options;
-  auto files = makeFileSystem(unit, headers);
   auto printer = std::make_unique<clang::TextDiagnosticPrinter>(logStream, options);
   auto diagnostics = clang::CompilerInstance::createDiagnostics(*files, options, printer.get(), false);
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   auto fail = [&] { return createStringError(inconvertibleErrorCode(), "the emitted C++ does not compile:\n" + log); };
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, *diagnostics))
     return fail();
-
-  SmallVector<char, 0> object;
   clang::CompilerInstance compiler(invocation);
   compiler.setVirtualFileSystem(files);
   compiler.createDiagnostics(printer.get(), false);
   compiler.setOutputStream(std::make_unique<raw_svector_ostream>(object));
+  return compiler.ExecuteAction(action) ? Error::success() : fail();
+}
+
+Expected<SmallVector<char, 0>> compileInProcess(const SourceFile &unit, ArrayRef<SourceFile> headers, kernel::TargetAttr target,
+                                                const PrecompiledHeaders *precompiled) {
+  Files files = makeFileSystem();
+  addText(files, "/model/" + unit.name, unit.text);
+  for (const SourceFile &header : headers)
+    addText(files, "/model/" + header.name, header.text);
+  SmallVector<StringRef> arguments = {"-main-file-name", unit.name};
+  if (precompiled) {
+    addText(files, headersPath, precompiled->includes);
+    files->addFileNoOwn(astPath, 0, MemoryBufferRef(StringRef(precompiled->ast.data(), precompiled->ast.size()), ""));
+    arguments.append({"-include-pch", astPath});
+  }
+  arguments.push_back(unit.name);
+  SmallVector<char, 0> object;
   clang::EmitObjAction action;
-  if (!compiler.ExecuteAction(action) || object.empty())
-    return fail();
+  if (Error error = runClang(action, files, target, arguments, object))
+    return std::move(error);
+  if (object.empty())
+    return createStringError(inconvertibleErrorCode(), "Clang made no object of " + unit.name);
   return object;
+}
+
+namespace {
+/// Clang's -emit-pch, into memory.
+class PrecompileAction : public clang::ASTFrontendAction {
+public:
+  const std::shared_ptr<clang::PCHBuffer> buffer = std::make_shared<clang::PCHBuffer>();
+
+private:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler, StringRef) override {
+    return std::make_unique<clang::PCHGenerator>(compiler.getPreprocessor(), compiler.getModuleCache(), /*OutputFile=*/"", /*isysroot=*/"", buffer,
+                                                 compiler.getCodeGenOpts(), ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(),
+                                                 /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
+  }
+  clang::TranslationUnitKind getTranslationUnitKind() override { return clang::TU_Prefix; }
+  bool hasASTFileSupport() const override { return false; }
+};
+} // namespace
+
+Expected<PrecompiledHeaders> precompileHeaders(StringRef includes, kernel::TargetAttr target) {
+  PrecompiledHeaders made{includes.str(), {}};
+  Files files = makeFileSystem();
+  addText(files, headersPath, made.includes);
+  PrecompileAction action;
+  SmallVector<char, 0> none;
+  if (Error error = runClang(action, files, target, {"-x", "c++-header", headersPath}, none))
+    return std::move(error);
+  if (!action.buffer->IsComplete)
+    return createStringError(inconvertibleErrorCode(), "Clang did not write the kernel headers");
+  made.ast = std::move(action.buffer->Data);
+  return made;
 }
 
 TranslationUnit printRunner(const Signature &signature, kernel::TargetAttr target) {

@@ -8,9 +8,20 @@
 
 namespace kiln {
 
+/// Embedded kernel headers as Clang keeps them when it has parsed them, which it reads faster than their text. They belong to the arguments of one target.
+struct PrecompiledHeaders {
+  /// A line with an `#include` of each.
+  std::string includes;
+  llvm::SmallVector<char, 0> ast;
+};
+
+/// Parses the kernel headers that these lines include.
+llvm::Expected<PrecompiledHeaders> precompileHeaders(llvm::StringRef includes, kernel::TargetAttr target);
+
 /// Compiles one translation unit with Clang's libraries. It may only include `headers` and the embedded files; nothing is read
-/// from disk. Any number of threads may compile at once.
-llvm::Expected<llvm::SmallVector<char, 0>> compileInProcess(const SourceFile &unit, llvm::ArrayRef<SourceFile> headers, kernel::TargetAttr target);
+/// from disk. Any number of threads may compile at once. `precompiled` must be headers with which the unit begins; it may be null, and the object is the same.
+llvm::Expected<llvm::SmallVector<char, 0>> compileInProcess(const SourceFile &unit, llvm::ArrayRef<SourceFile> headers, kernel::TargetAttr target,
+                                                            const PrecompiledHeaders *precompiled = nullptr);
 
 /// The program that runs a model on another machine (compiler/run/Program.h), for any CPU of the target's architecture. The signature's name, dimensions and
 /// weights count.

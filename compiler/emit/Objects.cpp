@@ -4,11 +4,13 @@
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/ExternalCompiler.h"
+#include "compiler/emit/HeaderCache.h"
 #include "compiler/emit/ObjectCache.h"
 #include "compiler/emit/SharedCache.h"
 
 #include "clang/Basic/Version.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/Path.h"
 #include <atomic>
 #include <thread>
 
@@ -19,6 +21,17 @@ namespace kiln {
 /// The stack of a compile thread: Clang recurses deeply on long expressions.
 static constexpr unsigned threadStackBytes = 64 << 20;
 
+/// Kernel headers have one of so many parts of the cache's bytes.
+static constexpr unsigned headersShare = 4;
+
+/// Where they are in the cache's folder; empty if there is none.
+static std::string folderOfHeaders(StringRef cache) {
+  SmallString<128> path = cache;
+  if (!path.empty())
+    sys::path::append(path, "headers");
+  return std::string(path);
+}
+
 namespace {
 
 /// Compiles the units of one model.
@@ -26,7 +39,9 @@ class UnitCompiler {
 public:
   UnitCompiler(const ModelSources &sources, const ObjectOptions &options)
       : sources(sources), headers(sources.headers()),
-        cache(options.cacheFolder, options.cacheLimit, options.sharedCache.empty() ? nullptr : &SharedCache::at(options.sharedCache)) {}
+        cache(options.cache.keepsObjects ? options.cache.folder : "", options.cache.limit - options.cache.limit / headersShare,
+              options.cache.shared.empty() ? nullptr : &SharedCache::at(options.cache.shared)),
+        parsed(options.cxx.empty() && cache.getFault().empty() ? folderOfHeaders(options.cache.folder) : "", options.cache.limit / headersShare) {}
   Error prepare(const ObjectOptions &options);
 
   /// Any number of threads may call this at once.
@@ -35,6 +50,7 @@ public:
   const ModelSources &sources;
   const std::vector<SourceFile> headers;
   const ObjectCache cache;
+  const HeaderCache parsed;
 
 private:
   std::string makeKey(const TranslationUnit &unit) const;
@@ -55,7 +71,7 @@ Error UnitCompiler::prepare(const ObjectOptions &options) {
   }
   if (options.cacheUnusable && !cache.getFault().empty())
     options.cacheUnusable(cache.getFault());
-  if (!cache.isEnabled())
+  if (!cache.isEnabled() && !parsed.isEnabled())
     return Error::success();
   std::string compiler = external ? external->identify() : "built in " + clang::getClangFullVersion();
   std::vector<StringRef> pieces = {"object 1", KILN_VERSION, compiler};
@@ -83,7 +99,7 @@ Expected<ObjectFile> UnitCompiler::compile(const TranslationUnit &unit) const {
   std::string key = cache.isEnabled() ? makeKey(unit) : "";
   if (auto found = cache.find(key))
     return ObjectFile{std::move(name), std::move(*found), true};
-  auto object = external ? external->compile(unit, unit.target) : compileInProcess(unit, headers, unit.target);
+  auto object = external ? external->compile(unit, unit.target) : parsed.compile(unit, headers, unit.target, identity);
   if (!object)
     return object.takeError();
   cache.insert(key, *object);
@@ -132,6 +148,7 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, co
   if (!faults.empty())
     return reportFaults(faults);
   compiler.cache.evict();
+  compiler.parsed.evict();
   return objects;
 }
 

@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_EMIT_OBJECTS_H
 #define KILN_COMPILER_EMIT_OBJECTS_H
 
+#include "compiler/emit/CacheOptions.h"
 #include "compiler/emit/Sources.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
@@ -22,12 +23,7 @@ struct ObjectOptions {
   std::string cxx;
   /// Number of threads; 0: one per CPU.
   unsigned threads = 0;
-  /// The folder of the kernel cache; empty: no cache.
-  std::string cacheFolder;
-  /// The limit of the cache in bytes.
-  uint64_t cacheLimit = 0;
-  /// The address of a cache that is shared (SharedCache.h); empty: there is none.
-  std::string sharedCache;
+  CacheOptions cache;
   /// Called with the reason if the cache cannot be used; may be empty.
   std::function<void(const std::string &fault)> cacheUnusable;
 };

@@ -34,7 +34,7 @@ Expected<SharedCacheAddress> readSharedCacheAddress(StringRef text) {
   auto [scheme, rest] = StringRef(address.location).split("://");
   bool isServer = (scheme == "http" || scheme == "https") && !rest.empty() && rest.front() != '/';
   if (!isServer && !(address.isFolder() && rest.starts_with("/")))
-    return createStringError("expected on, off, http://HOST/PATH, https://HOST/PATH or file:///FOLDER");
+    return createStringError("expected on, off, headers, http://HOST/PATH, https://HOST/PATH or file:///FOLDER");
   for (StringRef part : ArrayRef(parts).drop_front()) {
     if (part == "read-only")
       address.isReadOnly = true;

@@ -230,7 +230,7 @@ CompileStatus KernelLibraryBuilder::addFunctions() {
   for (const SourceFile &header : headers)
     unit.headers.push_back(header.name);
   sources.units.push_back(std::move(unit));
-  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cacheFolder, options.cacheLimit, options.sharedCache, nullptr});
+  auto objects = compileObjects(sources, {options.cxx, options.jobs, options.cache, nullptr});
   if (!objects) {
     errors.push_back(toString(objects.takeError()));
     return options.cxx.empty() ? CompileStatus::Bug : CompileStatus::AtFault;

@@ -317,22 +317,23 @@ static std::string findCacheFolder() {
   return std::string(path);
 }
 
-/// Sets the cache from the environment: KILN_CACHE=off or the address of a shared one, KILN_CACHE_DIR, KILN_CACHE_LIMIT in MB.
+/// Sets the cache from the environment: KILN_CACHE=off, headers or the address of a shared one, KILN_CACHE_DIR, KILN_CACHE_LIMIT in MB.
 static Error setCache(CompileOptions &options) {
   constexpr uint64_t defaultLimit = 512;
   std::string state = sys::Process::GetEnv("KILN_CACHE").value_or("on"), limit = sys::Process::GetEnv("KILN_CACHE_LIMIT").value_or("");
-  bool isShared = state != "on" && state != "off";
+  bool isShared = state != "on" && state != "off" && state != "headers";
   if (isShared)
     if (auto address = readSharedCacheAddress(state); !address)
       return makeError("KILN_CACHE=" + state + ": " + toString(address.takeError()));
   uint64_t megabytes = defaultLimit;
   if (!limit.empty() && (StringRef(limit).getAsInteger(10, megabytes) || megabytes > UINT64_MAX >> 20))
     return makeError("KILN_CACHE_LIMIT=" + limit + ": expected a number of megabytes");
-  options.cacheLimit = megabytes << 20;
+  options.cache.limit = megabytes << 20;
   if (state == "off" || noCache)
     return Error::success();
-  options.cacheFolder = findCacheFolder();
-  options.sharedCache = isShared ? state : "";
+  options.cache.folder = findCacheFolder();
+  options.cache.keepsObjects = state != "headers";
+  options.cache.shared = isShared ? state : "";
   return Error::success();
 }
 

@@ -119,7 +119,7 @@ static Error loadElsewhere(const CompileOptions &options, Compilation &compilati
   ModelSources runner;
   runner.units.push_back(printRunner(*signature, target));
   // Not by the model's compiler. Models of the same name have the same runner, which the cache keeps.
-  Expected<std::vector<ObjectFile>> object = compileObjects(runner, {"", 1, options.cacheFolder, options.cacheLimit, options.sharedCache, nullptr});
+  Expected<std::vector<ObjectFile>> object = compileObjects(runner, {"", 1, options.cache, nullptr});
   if (!object)
     return object.takeError();
   objects.push_back(MemoryBuffer::getMemBufferCopy(StringRef(object->front().bytes.data(), object->front().bytes.size()), "runner.o"));

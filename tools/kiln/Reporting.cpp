@@ -163,9 +163,9 @@ void watchForCrashes(int argc, char **argv) {
 //===- Compiling -----------------------------------------------------------===//
 
 void reportSharedCache(const CompileOptions &options) {
-  if (options.sharedCache.empty() || verbosity() == 0)
+  if (options.cache.shared.empty() || verbosity() == 0)
     return;
-  if (std::string fault = SharedCache::at(options.sharedCache).takeFault(); !fault.empty())
+  if (std::string fault = SharedCache::at(options.cache.shared).takeFault(); !fault.empty())
     printLine(WithColor::note(errs()), fault);
 }
 
@@ -182,7 +182,7 @@ int compileOrReport(CompileOptions options, Compilation &result, ArrayRef<GraphO
   if (shows)
     clearSteps();
   if (verbosity() > 1 && !result.cacheFault.empty())
-    printLine(WithColor::warning(errs()), "the kernel cache '" + options.cacheFolder + "' is not used: " + result.cacheFault);
+    printLine(WithColor::warning(errs()), "the kernel cache '" + options.cache.folder + "' is not used: " + result.cacheFault);
   reportSharedCache(options);
   if (status == CompileStatus::Done && verbosity() > 1 && result.units)
     errs() << result.cachedUnits << " of " << result.units << " translation units from the cache\n";

@@ -134,7 +134,7 @@ os.symlink("/dev/zero", cache / "zero.kiln")
 os.environ["KILN_CACHE_LIMIT"] = "0"
 compile(cache)
 del os.environ["KILN_CACHE_LIMIT"]
-assert sorted(path.name for path in cache.iterdir()) == ["pipe.kiln", "zero.kiln"]
+assert sorted(path.name for path in cache.iterdir()) == ["headers", "pipe.kiln", "zero.kiln"]
 
 # No folder at all.
 (root / "file").write_text("")
