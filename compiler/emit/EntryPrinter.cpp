@@ -6,6 +6,7 @@
 #include "compiler/emit/RealExpressions.h"
 #include "dialects/kernel/Work.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -23,6 +24,8 @@ public:
   LogicalResult print();
   /// The table of all launches; empty when there are none.
   std::string printLaunches() const;
+  /// For each kernel that is launched, the struct of its arguments, its task and what counts its work.
+  std::string printTasks() const;
 
 protected:
   LogicalResult printStatement(Operation *op) override;
@@ -32,7 +35,7 @@ private:
   void printChecks();
   void printPointerChecks(ArrayRef<SignatureTensor> tensors, const std::string &pointer);
   LogicalResult printLaunch(kernel::LaunchOp launch);
-  std::string countWork(kernel::LaunchOp launch);
+  std::string nameCounter(kernel::LaunchOp launch);
   LogicalResult printView(memref::ViewOp view);
   LogicalResult printWeight(kernel::GetWeightOp op);
   LogicalResult printPart(scf::ExecuteRegionOp part);
@@ -48,7 +51,11 @@ private:
     std::string names, work;
   };
 
+  /// How the work of a kernel's launches is counted, with the name of the function that does it. Mostly, it is the same for all.
+  using Counters = llvm::MapVector<AffineMap, std::string>;
+
   std::vector<LaunchRow> launchTable;
+  llvm::MapVector<func::FuncOp, Counters> launched;
   std::vector<std::string> statusCells;
   llvm::DenseSet<Value> statusBuffers;
   /// Whether the entry is so long that it is printed in parts, whose launches share code.
@@ -231,16 +238,16 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
   return success();
 }
 
-/// The code of a launch that counts its work for a profiler; empty if its row of the table has the counts.
-std::string EntryBody::countWork(kernel::LaunchOp launch) {
+/// The function that counts the work of a launch for a profiler; empty if its row of the table has the counts.
+std::string EntryBody::nameCounter(kernel::LaunchOp launch) {
+  Counters &counters = launched[symbols.lookup<func::FuncOp>(launch.getKernel())];
   std::optional<AffineMap> work = kernel::getWork(launch);
   if (!work)
     return "";
-  std::vector<std::string> symbols;
-  for (Value symbol : launch.getOperands_().take_back(work->getNumSymbols()))
-    symbols.push_back(text(symbol));
-  auto count = [&](unsigned result) { return "kiln::count_work(" + printReal(work->getResult(result), symbols) + "); "; };
-  return ", [&](kiln_kernel_info &info) { info.flops = " + count(0) + "info.bytes = " + count(1) + "}";
+  std::string &name = counters[*work];
+  if (name.empty())
+    name = kernels.at(launch.getKernel()) + "_work" + (counters.size() > 1 ? std::to_string(counters.size() - 1) : "");
+  return name;
 }
 
 /// A lambda that is not inlined, so that the compiler sees a separate function with access to the variables around it. It may return early with a status.
@@ -272,13 +279,13 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   launchTable.push_back({makeStringLiteral(signature.name) + ", " + makeStringLiteral(signature.versionOf(launch.getKernel())) + ", " +
                              makeStringLiteral(nodes) + ", " + makeStringLiteral(joinStrings(callee->getAttr(kernel::algorithmAttrName), " ")),
                          "0, " + std::to_string(launch.getFlops().value_or(0)) + ", " + std::to_string(launch.getBytes().value_or(0))});
-  std::string tasks = text(launch.getTasks());
+  std::string tasks = text(launch.getTasks()), counter = nameCounter(launch);
   std::string block = name + "_arguments arguments = {" + llvm::join(arguments, ", ") + "};";
   line("{ // " + makeCommentText(nodes));
   line("  " + block);
   line((isInPart ? "  kiln::launch_shared(context, launches[" : "  kiln::launch(context, launches[") + std::to_string(index) + "], " + name +
        "_task, &arguments, " + tasks + ", " +
-       (launch.getParallel() ? "true" : "false") + countWork(launch) + ");");
+       (launch.getParallel() ? "true" : "false") + (counter.empty() ? "" : ", " + counter) + ");");
   line("}");
   for (auto [i, argument] : llvm::enumerate(arguments))
     if (launch.getEndsOnFault() && callee.getArgAttr(i, kernel::statusAttrName))
@@ -293,23 +300,58 @@ std::string EntryBody::printLaunches() const {
   return text.empty() ? "" : "const kiln_kernel_info launches[" + count + "] = {\n" + text + "};\n\n";
 }
 
-/// The struct that carries a kernel's arguments through kiln_task, and the task that takes them out again.
-static std::string printTask(func::FuncOp kernel, const std::string &name, bool flushes) {
-  std::string fields, values;
+/// The names of a kernel's arguments, without the range of tasks, as fields of a struct.
+static std::vector<std::string> nameFields(func::FuncOp kernel) {
+  std::vector<std::string> fields;
   NameScope scope;
   for (unsigned i = 0; i + 2 < kernel.getNumArguments(); ++i) {
     auto attr = kernel.getArgAttrOfType<StringAttr>(i, kernel::nameAttrName);
-    std::string field = scope.unique(makeIdentifier(attr ? attr.getValue() : "argument" + std::to_string(i)));
+    fields.push_back(scope.unique(makeIdentifier(attr ? attr.getValue() : "argument" + std::to_string(i))));
+  }
+  return fields;
+}
+
+/// A statement that takes the arguments out of a pointer; empty if there are none.
+static std::string unpackArguments(const std::string &kernel, ArrayRef<std::string> fields) {
+  return fields.empty() ? "" : "  const auto *const a = static_cast<const " + kernel + "_arguments *>(argument);\n";
+}
+
+/// The struct that carries a kernel's arguments through kiln_task, and the task that takes them out again.
+static std::string printTask(func::FuncOp kernel, const std::string &name, bool flushes) {
+  std::string members, values;
+  std::vector<std::string> fields = nameFields(kernel);
+  for (auto [i, field] : llvm::enumerate(fields)) {
     std::string type = parameterType(kernel, i);
-    fields += "  " + type + (type.back() == '*' ? "" : " ") + field + ";\n";
+    members += "  " + type + (type.back() == '*' ? "" : " ") + field + ";\n";
     values += "a->" + field + ", ";
   }
-  std::string unpack = values.empty() ? "" : "  const auto *const a = static_cast<const " + name + "_arguments *>(argument);\n";
+  std::string unpack = unpackArguments(name, fields);
   // The mode belongs to a thread. A profiler is called outside of it.
   if (flushes)
     unpack += "  const kiln::flush_subnormals mode;\n";
-  return "struct " + name + "_arguments {\n" + fields + "};\nvoid " + name + "_task(void *" + (values.empty() ? "" : "argument") +
+  return "struct " + name + "_arguments {\n" + members + "};\nvoid " + name + "_task(void *" + (values.empty() ? "" : "argument") +
          ", int64_t begin, int64_t end) {\n" + unpack + "  " + name + "(" + values + "begin, end);\n}\n\n";
+}
+
+/// A kiln::work_counter. The symbols of the work are the kernel's last arguments.
+static std::string printCounter(func::FuncOp kernel, const std::string &name, AffineMap work, const std::string &counter) {
+  std::vector<std::string> fields = nameFields(kernel), symbols;
+  for (const std::string &field : ArrayRef(fields).take_back(work.getNumSymbols()))
+    symbols.push_back("a->" + field);
+  auto count = [&](unsigned result) { return "kiln::count_work(" + printReal(work.getResult(result), symbols) + ");\n"; };
+  return "void " + counter + "(const void *" + (symbols.empty() ? "" : "argument") + ", kiln_kernel_info &info) {\n" + unpackArguments(name, symbols) +
+         "  info.flops = " + count(0) + "  info.bytes = " + count(1) + "}\n\n";
+}
+
+std::string EntryBody::printTasks() const {
+  std::string text;
+  for (auto [kernel, counters] : launched) {
+    const std::string &name = kernels.at(kernel.getSymName());
+    text += printTask(kernel, name, signature.flushesSubnormals);
+    for (auto &[work, counter] : counters)
+      text += printCounter(kernel, name, work, counter);
+  }
+  return text;
 }
 
 /// The linkage of a function that programs call; for one of several targets, of one that only the choice calls.
@@ -356,12 +398,7 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
   if (!signature.externalWeights && signature.weightsBytes)
     text += "KILN_KERNEL const unsigned char " + signature.weightsSymbol() + "[" + std::to_string(signature.weightsBytes) + "];\n\n";
   text += "namespace {\n\n";
-  llvm::StringSet<> done;
-  SymbolTable symbols(signature.module());
-  signature.entry.walk([&](kernel::LaunchOp launch) {
-    if (done.insert(launch.getKernel()).second)
-      text += printTask(symbols.lookup<func::FuncOp>(launch.getKernel()), kernels.at(launch.getKernel()), signature.flushesSubnormals);
-  });
+  text += body.printTasks();
   text += body.printLaunches();
   if (signature.isWhole())
     text += printInfoTables(signature, countLaunches(signature));

@@ -52,16 +52,13 @@ KILN_INLINE double work_above_zero(double work) { return work > 0 ? work : 0; }
 KILN_INLINE double work_quotient(double work, double parts) { return whole_part(work / (parts > 1 ? parts : 1)); }
 KILN_INLINE double work_remainder(double work, double parts) { return work - parts * work_quotient(work, parts); }
 
-// Leaves the work as the table of launches has it.
-struct known_work {
-  void operator()(kiln_kernel_info &) const {}
-};
+// Sets the work of a launch from the arguments of its kernel.
+using work_counter = void (*)(const void *argument, kiln_kernel_info &info);
 
 // Runs a kernel over its tasks: split by the context when it can, and reported to the profiler when there is one, which
-// alone has the work counted.
-template <class Count>
+// alone has the work counted. Without a counter, the work is that of the table of launches.
 KILN_INLINE void run_tasks(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument, int64_t tasks, bool parallel,
-                           Count count) {
+                           work_counter count) {
   if (tasks <= 0)
     return;
   const bool profiled = context && KILN_HAS_FIELD(kiln_context, context, on_kernel_user) && context->on_kernel;
@@ -69,7 +66,8 @@ KILN_INLINE void run_tasks(const kiln_context *context, const kiln_kernel_info &
   if (profiled) {
     info = kernel;
     info.tasks = tasks;
-    count(info);
+    if (count)
+      count(argument, info);
     context->on_kernel(context->on_kernel_user, &info, KILN_KERNEL_BEGIN);
   }
   if (parallel && tasks > 1 && context && context->parallel_for)
@@ -82,16 +80,14 @@ KILN_INLINE void run_tasks(const kiln_context *context, const kiln_kernel_info &
 
 // The same, as one function for all: in entries of very many launches a copy for each takes a compiler long, and where programs lie in flash it takes room.
 // Kiln finds it by its name when it adds up what the stack must hold: its callers name the tasks that it calls.
-template <class Count = known_work>
-__attribute__((noinline)) static void launch_shared(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument,
-                                                    int64_t tasks, bool parallel, Count count = {}) {
+[[maybe_unused]] __attribute__((noinline)) static void launch_shared(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task,
+                                                                     void *argument, int64_t tasks, bool parallel, work_counter count = nullptr) {
   run_tasks(context, kernel, task, argument, tasks, parallel, count);
 }
 
 // The same for an entry of some launches.
-template <class Count = known_work>
 KILN_INLINE void launch(const kiln_context *context, const kiln_kernel_info &kernel, kiln_task task, void *argument, int64_t tasks, bool parallel,
-                        Count count = {}) {
+                        work_counter count = nullptr) {
 #if (defined(__arm__) && !defined(__linux__)) || (defined(__riscv) && __riscv_xlen == 32)
   launch_shared(context, kernel, task, argument, tasks, parallel, count);
 #else

@@ -13,6 +13,11 @@
 // CHECK-NEXT: const kiln_context *context);
 
 // CHECK: //--- small_run.cpp
+// CHECK: void small_kernel_scale_work(const void *argument, kiln_kernel_info &info) {
+// CHECK-NEXT: const auto *const a = static_cast<const small_kernel_scale_arguments *>(argument);
+// CHECK-NEXT: info.flops = kiln::count_work(double(a->batch) * 16.0);
+// CHECK-NEXT: info.bytes = kiln::count_work((kiln::work_remainder(kiln::work_quotient({{.*}}, 4.0), 5.0) + -kiln::work_quotient(-({{.*}}), 7.0)));
+// CHECK-NEXT: }
 // CHECK: {"small", "scale", "Mul_0(Mul) Relu_1(Relu)", "rows of 16", 0, 2, 0, 0, 0},
 // CHECK: {"small", "pick", {{.*}}, 1, 2, 0, 100, 7},
 // CHECK: if (dims->batch < 1 || dims->batch > 64)
@@ -21,8 +26,7 @@
 // CHECK: if (!(dims->batch * 2 <= 100)) // twice the batch fits
 // CHECK-NEXT: return KILN_STATUS_DIMENSION_MISMATCH;
 // CHECK: small_kernel_scale_arguments arguments = {inputs->x_0, w0, hidden, dims->batch};
-// CHECK-NEXT: kiln::launch(context, launches[0], small_kernel_scale_task, &arguments, dims->batch, true, [&](kiln_kernel_info &info) { info.flops = kiln::count_work(double(dims->batch) * 16.0);
-// CHECK-SAME: info.bytes = kiln::count_work((kiln::work_remainder(kiln::work_quotient({{.*}}, 4.0), 5.0) + -kiln::work_quotient(-({{.*}}), 7.0))); });
+// CHECK-NEXT: kiln::launch(context, launches[0], small_kernel_scale_task, &arguments, dims->batch, true, small_kernel_scale_work);
 // CHECK: reinterpret_cast<const int8_t *>(inputs->mask)
 // CHECK: small_kernel_pick_task, &arguments, dims->batch, false);
 

@@ -99,10 +99,14 @@ TEST(Pointers, OneThatIsNullIsFound) {
 }
 
 TEST_F(Entry, WorkIsCountedForAProfilerAlone) {
-  int counts = 0;
+  static int counts = 0;
   kiln_kernel_info kernel = {};
   Parts parts;
-  auto count = [&](kiln_kernel_info &info) { info.flops = 5 + counts++; };
+  static const void *const expected = &parts;
+  work_counter count = [](const void *argument, kiln_kernel_info &info) {
+    EXPECT_EQ(argument, expected);
+    info.flops = 5 + counts++;
+  };
   launch(&context, kernel, note, &parts, 2, true, count);
   EXPECT_EQ(counts, 0);
   int64_t flops = 0;
@@ -111,6 +115,9 @@ TEST_F(Entry, WorkIsCountedForAProfilerAlone) {
   launch(&context, kernel, note, &parts, 2, true, count);
   EXPECT_EQ(counts, 1);
   EXPECT_EQ(flops, 10);
+  launch_shared(&context, kernel, note, &parts, 2, true, count);
+  EXPECT_EQ(counts, 2);
+  EXPECT_EQ(flops, 22);
 }
 
 TEST_F(Entry, WorkHasNoOverflow) {
