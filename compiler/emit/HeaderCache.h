@@ -2,8 +2,8 @@
 #ifndef KILN_COMPILER_EMIT_HEADERCACHE_H
 #define KILN_COMPILER_EMIT_HEADERCACHE_H
 
-#include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CacheFolder.h"
+#include "compiler/emit/ClangCompiler.h"
 #include "llvm/ADT/StringMap.h"
 #include <atomic>
 #include <memory>
@@ -19,6 +19,9 @@ public:
   HeaderCache(llvm::StringRef folder, uint64_t limit) : folder(folder, CacheTrust::User), limit(limit) {}
 
   bool isEnabled() const { return folder.isOpen(); }
+
+  /// Why the folder is not used; empty if it is used, or if there is none.
+  const std::string &getFault() const { return folder.getFault(); }
 
   /// compileInProcess with the headers with which the unit begins, which are parsed now if they are not there. `identity` stands for the compiler and the
   /// embedded files.

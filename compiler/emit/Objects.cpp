@@ -69,8 +69,9 @@ Error UnitCompiler::prepare(const ObjectOptions &options) {
       return compiler.takeError();
     external.emplace(std::move(*compiler));
   }
-  if (options.cacheUnusable && !cache.getFault().empty())
-    options.cacheUnusable(cache.getFault());
+  const std::string &fault = cache.getFault().empty() ? parsed.getFault() : cache.getFault();
+  if (options.cacheUnusable && !fault.empty())
+    options.cacheUnusable(fault);
   if (!cache.isEnabled() && !parsed.isEnabled())
     return Error::success();
   std::string compiler = external ? external->identify() : "built in " + clang::getClangFullVersion();
