@@ -127,7 +127,7 @@ bool CacheFolder::write(StringRef key, StringRef text) const {
   int error = out.error().value();
   out.clear_error();
   if (!error && renameat(directory, temporary.c_str(), directory, name.c_str()) == 0)
-    return true;
+    return hasGrown = true;
   if (!error)
     error = errno;
   unlinkat(directory, temporary.c_str(), 0);
@@ -167,7 +167,7 @@ static std::vector<Entry> listEntries(int directory) {
 }
 
 void CacheFolder::evict(uint64_t limit) const {
-  if (!isOpen())
+  if (!hasGrown)
     return;
   std::vector<Entry> entries = listEntries(directory);
   llvm::sort(entries, [](const Entry &a, const Entry &b) { return std::tie(b.used, b.name) < std::tie(a.used, a.name); });

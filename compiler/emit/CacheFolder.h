@@ -3,6 +3,7 @@
 #define KILN_COMPILER_EMIT_CACHEFOLDER_H
 
 #include "llvm/ADT/StringRef.h"
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,7 +43,7 @@ public:
   /// Whether the text was written. If it was not, errno says why.
   bool write(llvm::StringRef key, llvm::StringRef text) const;
 
-  /// Removes the least recently used files until the folder is within the limit in bytes.
+  /// If this has written anything, removes the least recently used files until the folder is within the limit in bytes.
   void evict(uint64_t limit) const;
 
 private:
@@ -50,6 +51,7 @@ private:
   int directory = -1;
   CacheTrust trust;
   std::string fault;
+  mutable std::atomic<bool> hasGrown = false;
 };
 
 } // namespace kiln

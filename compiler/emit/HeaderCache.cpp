@@ -53,7 +53,7 @@ std::shared_ptr<const PrecompiledHeaders> HeaderCache::find(StringRef key, Strin
 
 void HeaderCache::insert(StringRef key, const PrecompiledHeaders &headers) const {
   StringRef ast(headers.ast.data(), headers.ast.size());
-  hasGrown = folder.write(key, hashOf(key, ast) + "\n" + ast.str()) || hasGrown;
+  folder.write(key, hashOf(key, ast) + "\n" + ast.str());
 }
 
 std::string HeaderCache::makeKey(StringRef includes, kernel::TargetAttr target, StringRef identity) {

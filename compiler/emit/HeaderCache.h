@@ -5,14 +5,13 @@
 #include "compiler/emit/CacheFolder.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "llvm/ADT/StringMap.h"
-#include <atomic>
 #include <memory>
 #include <mutex>
 
 namespace kiln {
 
-/// Precompiled kernel headers, in a folder of the user's. There are few, because units of all models begin with the same ones: those of a model with a single
-/// kernel take about 1.5 MB, and save a quarter of its compile. Any number of threads and processes may use the folder at once.
+/// Precompiled kernel headers, in a folder of the user's. There are few, because units of all models begin with the same ones. Any number of threads and
+/// processes may use the folder at once.
 class HeaderCache {
 public:
   /// Without a folder, nothing is precompiled. `limit` is that of the folder, in bytes.
@@ -36,10 +35,7 @@ public:
   void insert(llvm::StringRef key, const PrecompiledHeaders &headers) const;
 
   /// If anything was written, removes the least recently used entries until the folder is within the limit.
-  void evict() const {
-    if (hasGrown)
-      folder.evict(limit);
-  }
+  void evict() const { folder.evict(limit); }
 
 private:
   struct Entry {
@@ -53,7 +49,6 @@ private:
 
   CacheFolder folder;
   uint64_t limit;
-  mutable std::atomic<bool> hasGrown = false;
   mutable std::mutex mutex;
   mutable llvm::StringMap<std::shared_ptr<Entry>> entries;
 };

@@ -51,7 +51,7 @@ std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) const {
     shared->noteFault("an entry is damaged, or is none of Kiln's; its code was compiled again");
     return std::nullopt;
   }
-  hasGrown = own.write(key, *text) || hasGrown;
+  own.write(key, *text);
   return SmallVector<char, 0>(object.begin(), object.end());
 }
 
@@ -60,14 +60,11 @@ void ObjectCache::insert(StringRef key, ArrayRef<char> object) const {
     return;
   StringRef bytes(object.data(), object.size());
   std::string text = hashOf<SHA256>({key, bytes}) + "\n" + bytes.str();
-  hasGrown = own.write(key, text) || hasGrown;
+  own.write(key, text);
   if (shared)
     shared->write(key, text);
 }
 
-void ObjectCache::evict() const {
-  if (hasGrown)
-    own.evict(limit);
-}
+void ObjectCache::evict() const { own.evict(limit); }
 
 } // namespace kiln

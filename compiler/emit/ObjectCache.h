@@ -6,7 +6,6 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
-#include <atomic>
 #include <optional>
 #include <string>
 
@@ -43,7 +42,6 @@ private:
   CacheFolder own;
   uint64_t limit;
   SharedCache *shared;
-  mutable std::atomic<bool> hasGrown = false;
 };
 
 } // namespace kiln
