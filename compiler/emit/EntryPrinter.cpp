@@ -35,7 +35,7 @@ private:
   void printChecks();
   void printPointerChecks(ArrayRef<SignatureTensor> tensors, const std::string &pointer);
   LogicalResult printLaunch(kernel::LaunchOp launch);
-  std::string nameCounter(kernel::LaunchOp launch);
+  std::string noteLaunched(kernel::LaunchOp launch, func::FuncOp callee);
   LogicalResult printView(memref::ViewOp view);
   LogicalResult printWeight(kernel::GetWeightOp op);
   LogicalResult printPart(scf::ExecuteRegionOp part);
@@ -238,9 +238,10 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
   return success();
 }
 
-/// The function that counts the work of a launch for a profiler; empty if its row of the table has the counts.
-std::string EntryBody::nameCounter(kernel::LaunchOp launch) {
-  Counters &counters = launched[symbols.lookup<func::FuncOp>(launch.getKernel())];
+/// Has the task of the kernel printed, and the function that counts the launch's work for a profiler, whose name it returns; empty if the row of the table has
+/// the counts.
+std::string EntryBody::noteLaunched(kernel::LaunchOp launch, func::FuncOp callee) {
+  Counters &counters = launched[callee];
   std::optional<AffineMap> work = kernel::getWork(launch);
   if (!work)
     return "";
@@ -279,7 +280,7 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   launchTable.push_back({makeStringLiteral(signature.name) + ", " + makeStringLiteral(signature.versionOf(launch.getKernel())) + ", " +
                              makeStringLiteral(nodes) + ", " + makeStringLiteral(joinStrings(callee->getAttr(kernel::algorithmAttrName), " ")),
                          "0, " + std::to_string(launch.getFlops().value_or(0)) + ", " + std::to_string(launch.getBytes().value_or(0))});
-  std::string tasks = text(launch.getTasks()), counter = nameCounter(launch);
+  std::string tasks = text(launch.getTasks()), counter = noteLaunched(launch, callee);
   std::string block = name + "_arguments arguments = {" + llvm::join(arguments, ", ") + "};";
   line("{ // " + makeCommentText(nodes));
   line("  " + block);
