@@ -22,7 +22,7 @@ for variable in ("HOME", "CCACHE_DIR", "KILN_TARGET"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 
-# What a test compiles, it compiles itself; only kernel headers that Clang has parsed are kept.
+# What a test compiles, it compiles itself; only kernel headers that Clang has parsed and the programs around models for other machines are kept.
 config.environment["KILN_CACHE"] = "headers"
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # Thousands of short compiles spend a fifth of their time on the first touch of the heap's pages: glibc asks for huge ones, and for many at once.

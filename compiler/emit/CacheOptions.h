@@ -13,7 +13,7 @@ struct CacheOptions {
   std::string folder;
   /// The limit of the folder in bytes.
   uint64_t limit = 0;
-  /// Whether objects are kept; otherwise, only parsed kernel headers are (HeaderCache.h).
+  /// Whether objects of models are kept; otherwise, only what all models share is: parsed kernel headers (HeaderCache.h) and programs around models.
   bool keepsObjects = true;
   /// The address of a cache that is shared (SharedCache.h); empty: there is none.
   std::string shared;

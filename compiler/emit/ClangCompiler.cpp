@@ -136,11 +136,12 @@ Expected<PrecompiledHeaders> precompileHeaders(StringRef includes, kernel::Targe
   return made;
 }
 
-TranslationUnit printRunner(const Signature &signature, kernel::TargetAttr target) {
+std::vector<TranslationUnit> printRunner(const Signature &signature, kernel::TargetAttr target) {
   auto define = [](StringRef macro, const std::string &value) { return ("#define " + macro + " " + value + "\n").str(); };
-  std::string text = define("KILN_MODEL", "\"" + makeAssemblerName(signature.name) + "\"") + define("KILN_DIMS", std::to_string(signature.hasDims())) +
-                     define("KILN_WEIGHTS", std::to_string(signature.externalWeights)) + embeddedFile("builtin/runner.cpp").str();
-  return {{"runner.cpp", text}, makeBaseline(target), {}};
+  std::string model = define("KILN_MODEL", "\"" + makeAssemblerName(signature.name) + "\"") + define("KILN_DIMS", std::to_string(signature.hasDims())) +
+                      define("KILN_WEIGHTS", std::to_string(signature.externalWeights)) + embeddedFile("builtin/runner/model.cpp").str();
+  kernel::TargetAttr baseline = makeBaseline(target);
+  return {{{"runner.cpp", embeddedFile("builtin/runner.cpp").str()}, baseline, {}}, {{"runner_model.cpp", model}, baseline, {}}};
 }
 
 Expected<SmallVector<char, 0>> compileLibrarySupport(kernel::TargetAttr target) {

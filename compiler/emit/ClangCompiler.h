@@ -23,9 +23,9 @@ llvm::Expected<PrecompiledHeaders> precompileHeaders(llvm::StringRef includes, k
 llvm::Expected<llvm::SmallVector<char, 0>> compileInProcess(const SourceFile &unit, llvm::ArrayRef<SourceFile> headers, kernel::TargetAttr target,
                                                             const PrecompiledHeaders *precompiled = nullptr);
 
-/// The program that runs a model on another machine (compiler/run/Program.h), for any CPU of the target's architecture. The signature's name, dimensions and
-/// weights count.
-TranslationUnit printRunner(const Signature &signature, kernel::TargetAttr target);
+/// The program that runs a model on another machine (compiler/run/Program.h), for any CPU of the target's architecture: a unit that is the same for all models,
+/// and one with the functions of a model of the signature's name, dimensions and weights.
+std::vector<TranslationUnit> printRunner(const Signature &signature, kernel::TargetAttr target);
 
 /// The object that a shared library of the target's system needs besides the model's; empty where there is none.
 llvm::Expected<llvm::SmallVector<char, 0>> compileLibrarySupport(kernel::TargetAttr target);

@@ -4,9 +4,9 @@
 set(rows "")
 string(REPLACE "|" ";" FILES "${FILES}")
 if(BUILTIN)
-  list(APPEND FILES builtin/runner.cpp builtin/runner.mjs builtin/runner/functions.h builtin/runner/linux.h builtin/runner/semihosting.h builtin/runner/wasi.h
-       builtin/runner/windows.h builtin/runner/windows_library.cpp builtin/runner/windows_stack.h builtin/runner/windows_variables.h builtin/session.h
-       builtin/stddef.h builtin/stdint.h builtin/tensor.h web/model.mjs web/threads.mjs)
+  list(APPEND FILES builtin/runner.cpp builtin/runner.mjs builtin/runner/functions.h builtin/runner/linux.h builtin/runner/model.cpp builtin/runner/model.h
+       builtin/runner/semihosting.h builtin/runner/wasi.h builtin/runner/windows.h builtin/runner/windows_library.cpp builtin/runner/windows_stack.h
+       builtin/runner/windows_variables.h builtin/session.h builtin/stddef.h builtin/stdint.h builtin/tensor.h web/model.mjs web/threads.mjs)
 endif()
 foreach(file IN LISTS FILES)
   if(BUILTIN AND file MATCHES "^(builtin|web)/")

@@ -74,7 +74,7 @@ private:
 /// A linked program and the command that runs it.
 class Program {
 public:
-  /// Links the objects, that of printRunner() among them. The program is removed with this object.
+  /// Links the objects, those of printRunner() among them. The program is removed with this object.
   static llvm::Expected<std::unique_ptr<Program>> link(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects, const Destination &machine,
                                                        std::vector<std::string> command);
   ~Program();

@@ -48,7 +48,7 @@ static void printGeneralPage(raw_ostream &os) {
     os << ".TP\n.BR kiln\\-" << escape(command.subcommand->getName()) << " (1)\n" << escape(command.subcommand->getDescription()) << "\n";
   printExit(os);
   constexpr std::pair<StringRef, StringRef> variables[] = {
-      {"KILN_CACHE", "off disables the kernel cache; headers keeps only parsed kernel headers; http://HOST/PATH, https://HOST/PATH or file:///FOLDER is one "
+      {"KILN_CACHE", "off disables the kernel cache; headers keeps no objects of models; http://HOST/PATH, https://HOST/PATH or file:///FOLDER is one "
                      "that machines share, behind that of the user. |timeout=MILLISECONDS (3000) and |read-only may follow."},
       {"KILN_CACHE_DIR", "The folder of the kernel cache, otherwise kiln in $XDG_CACHE_HOME or ~/.cache."},
       {"KILN_CACHE_LIMIT", "The most megabytes of the cache (512)."},

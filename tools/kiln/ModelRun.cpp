@@ -117,12 +117,15 @@ static Error loadElsewhere(const CompileOptions &options, Compilation &compilati
     return makeError("the model has no signature");
   signature->externalWeights = weights != nullptr;
   ModelSources runner;
-  runner.units.push_back(printRunner(*signature, target));
-  // Not by the model's compiler. Models of the same name have the same runner, which the cache keeps.
-  Expected<std::vector<ObjectFile>> object = compileObjects(runner, {"", 1, options.cache, nullptr});
-  if (!object)
-    return object.takeError();
-  objects.push_back(MemoryBuffer::getMemBufferCopy(StringRef(object->front().bytes.data(), object->front().bytes.size()), "runner.o"));
+  runner.units = printRunner(*signature, target);
+  // Not by the model's compiler. Nothing of a model but its name is in them, so they are kept whenever parsed headers are.
+  CacheOptions cache = options.cache;
+  cache.keepsObjects = true;
+  Expected<std::vector<ObjectFile>> around = compileObjects(runner, {"", 1, cache, nullptr});
+  if (!around)
+    return around.takeError();
+  for (const ObjectFile &object : *around)
+    objects.push_back(MemoryBuffer::getMemBufferCopy(StringRef(object.bytes.data(), object.bytes.size()), object.name));
   Expected<std::unique_ptr<Program>> program = Program::link(std::move(objects), describeDestination(compilation.targets), std::move(command));
   if (!program)
     return program.takeError();

@@ -1,28 +1,7 @@
 // The program around a model for machines other than the one that compiles: it reads one request from the standard input and writes the answer to the standard
-// output. It needs no C library, so any linker makes it. compiler/run/Program.h describes requests and answers; the model's name, and whether its functions
-// take dimensions and weights, stand in front of this text as macros.
-#include "kiln/abi.h"
-
-#if KILN_DIMS
-#define KILN_WITH_DIMS(...) __VA_ARGS__,
-#define KILN_DIMS_ONLY(...) __VA_ARGS__
-#else
-#define KILN_WITH_DIMS(...)
-#define KILN_DIMS_ONLY(...)
-#endif
-#if KILN_WEIGHTS
-#define KILN_WITH_WEIGHTS(...) __VA_ARGS__,
-#else
-#define KILN_WITH_WEIGHTS(...)
-#endif
-
-extern "C" {
-extern const kiln_model_info model_info __asm__(KILN_MODEL "_info");
-const char *model_target(void) __asm__(KILN_MODEL "_target");
-kiln_status model_run(KILN_WITH_DIMS(int64_t *) const void *const *, char *const *, KILN_WITH_WEIGHTS(const char *) void *,
-                      const kiln_context *) __asm__(KILN_MODEL "_run");
-size_t model_workspace_size(KILN_DIMS_ONLY(const int64_t *)) __asm__(KILN_MODEL "_workspace_size");
-}
+// output. It needs no C library, so any linker makes it. compiler/run/Program.h describes requests and answers. It is the same for all models of a target, and
+// calls one by the functions of runner/model.h.
+#include <runner/model.h>
 
 #if defined(_WIN32)
 #include <runner/windows.h>
@@ -136,7 +115,7 @@ void giveQuantization(const kiln_quantization_info *rows, int32_t count) {
 }
 
 void describe() {
-  const kiln_model_info &info = model_info;
+  const kiln_model_info &info = *model_info();
   give(info.abi_version);
   give(info.num_inputs);
   give(info.num_outputs);
@@ -188,10 +167,8 @@ void describe() {
 
 using P = const void *;
 
-uint64_t findWorkspaceSize([[maybe_unused]] const int64_t *dims) { return model_workspace_size(KILN_DIMS_ONLY(dims)); }
-
 int64_t *takeDims() {
-  const uint64_t bytes = uint64_t(model_info.num_symbols) * sizeof(int64_t);
+  const uint64_t bytes = uint64_t(model_info()->num_symbols) * sizeof(int64_t);
   char *dims = allocate(bytes);
   readBytes(dims, bytes);
   return reinterpret_cast<int64_t *>(dims);
@@ -288,8 +265,8 @@ void onKernel(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phas
 }
 
 void giveLaunches(const Launch *launches) {
-  give(model_info.num_kernels);
-  for (int32_t i = 0; i < model_info.num_kernels; ++i) {
+  give(model_info()->num_kernels);
+  for (int32_t i = 0; i < model_info()->num_kernels; ++i) {
     const Launch &launch = launches[i];
     giveText(launch.kernel.name);
     giveText(launch.kernel.nodes);
@@ -316,15 +293,15 @@ void run() {
   char *weights = allocate(weightBytes);
   readBytes(weights, weightBytes);
   Pictures pictures = takePictures();
-  const int32_t outputs = model_info.num_outputs;
-  P *in = reinterpret_cast<P *>(allocate(uint64_t(model_info.num_inputs + 1) * sizeof(P)));
+  const int32_t outputs = model_info()->num_outputs;
+  P *in = reinterpret_cast<P *>(allocate(uint64_t(model_info()->num_inputs + 1) * sizeof(P)));
   char **out = reinterpret_cast<char **>(allocate(uint64_t(outputs + 1) * sizeof(P)));
   uint64_t *sizes = reinterpret_cast<uint64_t *>(allocate(uint64_t(outputs) * sizeof(uint64_t)));
-  for (int32_t i = 0; i < model_info.num_inputs; ++i)
-    in[i] = takeTensor(model_info.inputs[i]);
+  for (int32_t i = 0; i < model_info()->num_inputs; ++i)
+    in[i] = takeTensor(model_info()->inputs[i]);
   for (int32_t i = 0; i < outputs; ++i)
     out[i] = allocate(sizes[i] = takeNumber());
-  const uint64_t workspaceBytes = findWorkspaceSize(dims);
+  const uint64_t workspaceBytes = model_workspace_size(dims);
   char *workspace = allocate(workspaceBytes);
   kiln_context context = KILN_CONTEXT_INIT;
   context.decode_image = decodeImage;
@@ -334,7 +311,7 @@ void run() {
 #endif
   auto callRun = [&] {
     pictures.next = 0;
-    return model_run(KILN_WITH_DIMS(dims) in, out, KILN_WITH_WEIGHTS(weights) workspace, &context);
+    return model_run(dims, in, out, weights, workspace, &context);
   };
 
   int64_t *times = reinterpret_cast<int64_t *>(allocate(runs * sizeof(int64_t)));
@@ -345,7 +322,7 @@ void run() {
     times[i] = readClock() - start;
     context.parallel_for = nullptr;
   }
-  Launch *launches = reinterpret_cast<Launch *>(allocate(uint64_t(model_info.num_kernels) * sizeof(Launch)));
+  Launch *launches = reinterpret_cast<Launch *>(allocate(uint64_t(model_info()->num_kernels) * sizeof(Launch)));
   context.on_kernel = onKernel;
   context.on_kernel_user = launches;
   for (uint64_t i = 0; i < profiledRuns && status == KILN_STATUS_OK; ++i)
@@ -358,9 +335,9 @@ void run() {
   give(intact | intactOutputs << 1);
   if (status != KILN_STATUS_OK)
     return;
-  writeBytes(dims, uint64_t(model_info.num_symbols) * sizeof(int64_t));
+  writeBytes(dims, uint64_t(model_info()->num_symbols) * sizeof(int64_t));
   for (int32_t i = 0; i < outputs; ++i)
-    giveTensor(model_info.outputs[i], out[i], sizes[i]);
+    giveTensor(model_info()->outputs[i], out[i], sizes[i]);
   writeBytes(times, runs * sizeof(int64_t));
   if (profiledRuns)
     giveLaunches(launches);
@@ -380,7 +357,7 @@ extern "C" {
   if (request == requestDescription)
     describe();
   else if (request == requestWorkspaceSize)
-    give(int64_t(findWorkspaceSize(takeDims())));
+    give(int64_t(model_workspace_size(takeDims())));
   else if (request == requestRun && model_target())
     run();
   else
