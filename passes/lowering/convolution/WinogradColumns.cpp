@@ -116,7 +116,7 @@ void ColumnsEmitter::prefetchFilters(AffineExpr panel, AffineExpr part, AffineEx
 /// Adds the products of one chain of channels to those of a row of places.
 void ColumnsEmitter::multiplyRow(AffineExpr panel, AffineExpr part, AffineExpr row, AffineExpr step, Panel shape) const {
   SmallVector<ReductionLoop> reduction{{k.constant(winogradChain), k.constant(1), k.constant(width)}};
-  TileEmitter emitter{k, loops.scratch.buffer, loops.scratch.buffer, loops.element, reduction, k.constant(1), /*ahead=*/{}, winogradChain};
+  TileEmitter emitter{k, loops.scratch.buffer, loops.scratch.buffer, loops.element, reduction, k.constant(1)};
   AffineExpr channel = k.index(k.emit(part * plan.depth + step * winogradChain));
   k.loop(k.constant(0), k.constant(loops.side), 1, "place", [&](AffineExpr place) {
     AffineExpr rhs = k.index(k.emit(filters + place * placeStride())), number = k.index(k.emit(row * loops.side + place));

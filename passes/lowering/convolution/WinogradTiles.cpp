@@ -61,8 +61,8 @@ void TilesEmitter::multiply(AffineExpr count) const {
   int64_t lanes = plan.shape.lanes, in = loops.in, whole = loops.out / width, rest = loops.out % width;
   SmallVector<ReductionLoop> reduction{{k.constant(in), k.constant(1), k.constant(width)}};
   DenseI64ArrayAttr ahead = k.group().getPlan()->getAhead();
-  TileEmitter emitter{k, loops.scratch.buffer, weight, loops.element, reduction, k.constant(1), ahead ? ahead.asArrayRef() : ArrayRef<int64_t>(),
-                      winogradChain};
+  TileEmitter emitter{k, loops.scratch.buffer, weight, loops.element, reduction, k.constant(1), ahead ? ahead.asArrayRef() : ArrayRef<int64_t>()};
+  emitter.chainLength = winogradChain;
   auto emitPanel = [&](AffineExpr place, AffineExpr panel, int64_t vectors) {
     AffineExpr rhs = k.index(k.emit((place * panels + panel) * (rows * width)));
     Panel columns{static_cast<unsigned>(vectors), plan.shape.lanes, static_cast<unsigned>(vectors * lanes)};
