@@ -206,6 +206,18 @@ static int64_t chooseBlock(AffineExpr extent, int64_t products, int64_t chainLen
   return longest;
 }
 
+int64_t TileEmitter::chooseBlockAt(unsigned depth) const {
+  int64_t products = 1;
+  for (unsigned inner = reduction.size() - 1;; --inner) {
+    int64_t block = chooseBlock(reduction[inner].extent, products, chainLength);
+    if (inner == depth)
+      return block;
+    if (block != 0)
+      return 0;
+    products *= *getConstantDim(reduction[inner].extent);
+  }
+}
+
 int64_t TileEmitter::leftLanes(const ReductionLoop &loop, Panel panel) const {
   std::optional<int64_t> extent = getConstantDim(loop.extent);
   kernel::StepAttr plain = instruction ? instruction : k.target().getPlainStep(element);
@@ -284,11 +296,6 @@ SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<
   const ReductionLoop &loop = reduction[depth];
   if (int64_t together = leftLanes(loop, panel); together > 1 && depth + 1 == reduction.size())
     return sumLanes(loop, together, lhsAt, rowOffsets, rhsAt, panel, carried);
-  int64_t products = 1;
-  for (const ReductionLoop &inner : ArrayRef(reduction).drop_front(depth + 1))
-    products *= getConstantDim(inner.extent).value_or(chainLength + 1);
-  // Longer inner loops are cut themselves.
-  int64_t block = products <= chainLength ? chooseBlock(loop.extent, products, chainLength) : 0;
   if (int64_t together = countStepsTogether(loop); together > 1 && depth + 1 == reduction.size())
     return k.loop(k.constant(0), k.constant(*getConstantDim(loop.extent) / together), 1, "k", carried, [&](AffineExpr i, ValueRange sums) {
       Values next(sums);
@@ -296,7 +303,7 @@ SmallVector<Value> TileEmitter::nest(unsigned depth, AffineExpr lhsAt, ArrayRef<
         next = step(lhsAt + (i * together + j) * loop.lhsStride, rowOffsets, rhsAt + (i * together + j) * loop.rhsStride, panel, next);
       return next;
     });
-  return sumBlocks(loop.extent, block, panel, carried, [&](AffineExpr i, ValueRange sums) {
+  return sumBlocks(loop.extent, chooseBlockAt(depth), panel, carried, [&](AffineExpr i, ValueRange sums) {
     return nest(depth + 1, lhsAt + i * loop.lhsStride, rowOffsets, rhsAt + i * loop.rhsStride, panel, sums);
   });
 }

@@ -104,6 +104,8 @@ private:
   using LoopBody = llvm::function_ref<Values(mlir::AffineExpr i, mlir::ValueRange sums)>;
   /// A loop over [0, extent) that adds to `carried`, in blocks with sums of their own unless `block` is 0.
   Values sumBlocks(mlir::AffineExpr extent, int64_t block, Panel panel, mlir::ValueRange carried, LoopBody body) const;
+  /// The block of the reduction's loop number `depth`: the innermost loop that is longer than a chain is cut, and no loop around it.
+  int64_t chooseBlockAt(unsigned depth) const;
   Values nest(unsigned depth, mlir::AffineExpr lhsAt, llvm::ArrayRef<mlir::AffineExpr> rowOffsets, mlir::AffineExpr rhsAt, Panel panel,
               mlir::ValueRange carried) const;
   /// Products that a step adds to each sum.

@@ -142,7 +142,7 @@ def build():
                  ((2, 30, 6), (20, 6, 3), (2,), (1,), 1),
                  ((1, 5, 6, 7, 4), (9, 4, 3, 2, 3), (1, 1, 2), (1, 2, 1), 1)]:
         add_convolution(module, *case)
-    for case in [(15, 4096, 0), (1, 4096, 0), (14, 4099, 0), (7, 450, 3)]:
+    for case in [(15, 4096, 0), (1, 4096, 0), (14, 4099, 0), (7, 450, 3), (7, 128, 3), (7, 320, 3)]:
         add_long_sum(module, *case)
     add_long_reduction(module, (20001, 18), 0)
     return module
@@ -165,9 +165,11 @@ def run(module, path, target, output, arguments):
 
 def check_long_sum(module, i, got, target):
     """Errors of sums that are made of short ones grow less than those of a single chain of additions."""
+    if i not in module.long_sums:
+        return
     exact = module.expected[i][1]
     error = np.sqrt(np.mean((got - exact) ** 2)) / np.abs(exact).max()
-    if i in module.long_sums and not error < module.long_sums[i]:
+    if not error < module.long_sums[i]:
         sys.exit(f"target {target}, case {i}, a long sum: the errors add up to {error} of the largest value")
 
 
