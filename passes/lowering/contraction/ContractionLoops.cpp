@@ -43,9 +43,10 @@ public:
       tiles.ahead = ahead.asArrayRef();
     if (DenseI64ArrayAttr numbers = plan.getComing())
       coming = {numbers[0], numbers[1], numbers[2]};
-    // Integers do not round.
-    if (c.instruction)
+    if (c.instruction) // Integers do not round.
       tiles.chainLength = int64_t(1) << 40;
+    else if (c.reduction.size() > 1)
+      tiles.chainLength = TileEmitter::windowChain;
     tiles.instruction = c.instruction;
   }
   LaunchInfo run();

@@ -80,6 +80,9 @@ struct TileEmitter {
   bool mayStream = true;
   /// Long sums are made of sums of about this many products: rounding errors grow with the length of a chain.
   int64_t chainLength = 256;
+  /// The same for the window of a convolution. What a model's first one is off by, with few channels and a large window, reaches all later layers; its taps are
+  /// loops anyway, so that cutting there costs little.
+  static constexpr int64_t windowChain = 96;
   std::optional<LinesToCome> toCome = std::nullopt;
   /// The instruction that multiplies and adds, of one row or two; null: a * b + c on vectors of `element`, which otherwise is the sums' type.
   kernel::StepAttr instruction = {};
