@@ -12,6 +12,9 @@ include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 link_directories(${LLVM_LIBRARY_DIRS})
 
+# The kernel cache tells builds of Kiln apart by it.
+add_link_options(-Wl,--build-id)
+
 # Link with lld of the same release: bfd takes six times as long.
 if(EXISTS ${LLVM_TOOLS_BINARY_DIR}/ld.lld)
   add_link_options(-fuse-ld=lld -B${LLVM_TOOLS_BINARY_DIR})

@@ -23,15 +23,9 @@ for variable in ("HOME", "CCACHE_DIR", "KILN_TARGET"):
         config.environment[variable] = os.environ[variable]
 
 # What a test compiles, it compiles itself; only kernel headers that Clang has parsed and the programs around models for other machines are kept. Where tests compile the
-# same models several times, lit.local.cfg turns the whole cache on. A key has the text and the flags of what is compiled, but not how this build of kiln makes code of it,
-# so each build has a folder of its own.
+# same models several times, lit.local.cfg turns the whole cache on.
 config.environment["KILN_CACHE"] = "headers"
-caches = os.path.join(config.test_exec_root, "cache")
-kiln = os.stat(os.path.join(config.kiln_binary_dir, "bin", "kiln"))
-cache = os.path.join(caches, f"{kiln.st_mtime_ns}-{kiln.st_size}")
-if not os.path.isdir(cache):
-    shutil.rmtree(caches, ignore_errors=True)
-config.environment["XDG_CACHE_HOME"] = cache
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # Thousands of short compiles spend a fifth of their time on the first touch of the heap's pages: glibc asks for huge ones, and for many at once.
 config.environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216:glibc.malloc.trim_threshold=268435456"
 

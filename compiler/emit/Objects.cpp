@@ -1,5 +1,6 @@
 //===- Objects.cpp - The translation units of a model as objects -----------===//
 #include "compiler/emit/Objects.h"
+#include "compiler/emit/BuildId.h"
 #include "compiler/emit/ClangCompiler.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
@@ -74,7 +75,8 @@ Error UnitCompiler::prepare(const ObjectOptions &options) {
     options.cacheUnusable(fault);
   if (!cache.isEnabled() && !parsed.isEnabled())
     return Error::success();
-  std::string compiler = external ? external->identify() : "built in " + clang::getClangFullVersion();
+  // How the built-in compiler makes code is up to the build of Kiln, not only to its version.
+  std::string compiler = external ? external->identify() : "built in " + clang::getClangFullVersion() + buildId().str();
   std::vector<StringRef> pieces = {"object 1", KILN_VERSION, compiler};
   for (const EmbeddedFile &file : embeddedFiles())
     if (file.path.starts_with("kiln/") || file.path.starts_with("builtin/"))
