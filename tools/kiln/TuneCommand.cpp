@@ -14,6 +14,7 @@
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/Reporting.h"
 #include "tools/kiln/tune/TuneProgress.h"
+#include "tools/kiln/tune/Variant.h"
 #include "compiler/Decisions.h"
 #include "compiler/files/Printable.h"
 #include "compiler/run/Latency.h"
@@ -35,9 +36,6 @@ static cl::opt<double> minGain("min-gain", cl::desc("Fraction of its time that a
 
 /// Variants of the model that are loaded at a time, besides the model's own: each has its weights.
 static constexpr size_t variantsAtOnce = 3;
-/// Seconds of one turn, and runs that it has at least.
-static constexpr double turn = 0.03;
-static constexpr size_t minRuns = 3;
 /// Microseconds below which the clock says nothing of a kernel.
 static constexpr double shortest = 1;
 
@@ -52,15 +50,6 @@ struct Work {
   /// For each choice, the ratios of its times to those of the model's own choice, and the latter's microseconds.
   std::vector<std::vector<double>> ratios;
   std::vector<double> own;
-};
-
-/// The model compiled with some choices.
-struct Variant {
-  RunnableModel model;
-  std::vector<Tensor> inputs;
-  std::optional<Execution> execution;
-  kiln_profiler *profiler = nullptr;
-  ~Variant() { kiln_profiler_destroy(profiler); }
 };
 
 } // namespace
@@ -104,47 +93,7 @@ static int prepare(CompileOptions options, ArrayRef<Work> works, size_t choice, 
   for (const Work &work : works)
     if (choice < work.choices.size())
       options.choices.push_back(work.choices[choice]);
-  variant = std::make_unique<Variant>();
-  if (int status = loadOrReport(options, variant->model))
-    return status;
-  const LoadedModel &loaded = *variant->model.loaded;
-  if (loaded.getProgram())
-    return report(makeError("kiln tune measures on this machine, which cannot run target " + Twine(loaded.getInfo().target)), AtFault);
-  Expected<InputSpecs> specs = getInputSpecs(loaded);
-  if (!specs)
-    return report(specs.takeError(), AtFault);
-  Expected<std::vector<Tensor>> inputs = makeInputs(loaded, *specs, "random", options);
-  if (!inputs)
-    return report(inputs.takeError(), AtFault);
-  variant->inputs = std::move(*inputs);
-  Expected<Execution> execution = prepareRun(loaded, variant->inputs);
-  if (!execution)
-    return report(execution.takeError(), AtFault);
-  variant->execution.emplace(std::move(*execution));
-  if (kiln_status status = kiln_profiler_create(std::max(loaded.getInfo().num_kernels, 1), &variant->profiler))
-    return report(makeError(kiln_status_string(status)), AtFault);
-  kiln_context context = makePlainContext();
-  if (Error error = variant->execution->run(&context))
-    return report(std::move(error), AtFault);
-  return Done;
-}
-
-/// Microseconds of the fastest of some runs for the launches of each set of nodes: what disturbs a run only makes it longer.
-static std::map<std::string, double> measure(Variant &variant, kiln_context context) {
-  kiln_profiler_reset(variant.profiler);
-  kiln_profiler_attach(variant.profiler, &context);
-  variant.execution->call(&context); // brings its weights back into the caches
-  kiln_profiler_reset(variant.profiler);
-  int64_t begin = kiln_clock_ns();
-  for (size_t runs = 0; runs < minRuns || double(kiln_clock_ns() - begin) < turn * 1e9; ++runs)
-    variant.execution->call(&context);
-  std::map<std::string, double> times;
-  for (int32_t i = 0; i < kiln_profiler_count(variant.profiler); ++i) {
-    kiln_profile_entry entry;
-    if (!kiln_profiler_entry(variant.profiler, i, &entry) && entry.calls)
-      times[entry.nodes] += double(entry.min_ns) * 1e-3;
-  }
-  return times;
+  return Variant::load(options, variant);
 }
 
 static double sumOf(const Work &work, const std::map<std::string, double> &times) {
@@ -163,7 +112,7 @@ static void race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t firs
     std::vector<std::map<std::string, double>> times(variants.size());
     for (size_t i = 0; i < variants.size(); ++i) {
       size_t place = (i + round) % variants.size();
-      times[place] = measure(*variants[place], context);
+      times[place] = variants[place]->measureKernels(context);
     }
     for (Work &work : works) {
       double own = sumOf(work, times.front());
@@ -222,13 +171,7 @@ static std::pair<double, double> compare(ArrayRef<std::unique_ptr<Variant>> vari
   for (unsigned round = 0; round < rounds; ++round)
     for (unsigned i = 0; i < 2; ++i) {
       unsigned place = (i + round) % 2;
-      int64_t begin = kiln_clock_ns(), best = INT64_MAX;
-      for (size_t runs = 0; runs < minRuns || double(kiln_clock_ns() - begin) < turn * 1e9; ++runs) {
-        int64_t start = kiln_clock_ns();
-        variants[place]->execution->call(&context);
-        best = std::min(best, kiln_clock_ns() - start);
-      }
-      times[place].push_back(double(best) * 1e-6);
+      times[place].push_back(variants[place]->measureRun(context));
     }
   return {findMedian(times[0]), findMedian(times[1])};
 }

@@ -1,0 +1,71 @@
+//===- Variant.cpp - A compile of a model whose kernels are timed ---------------===//
+#include "tools/kiln/tune/Variant.h"
+#include "tools/kiln/Commands.h"
+#include "tools/kiln/Reporting.h"
+
+#include <algorithm>
+
+using namespace llvm;
+
+namespace kiln {
+
+/// Seconds of one turn, and runs that it has at least.
+static constexpr double turn = 0.03;
+static constexpr size_t minRuns = 3;
+
+int Variant::load(const CompileOptions &options, std::unique_ptr<Variant> &variant) {
+  variant.reset(new Variant);
+  if (int status = loadOrReport(options, variant->model))
+    return status;
+  const LoadedModel &loaded = *variant->model.loaded;
+  if (loaded.getProgram())
+    return report(makeError("kiln tune measures on this machine, which cannot run target " + Twine(loaded.getInfo().target)), AtFault);
+  Expected<InputSpecs> specs = getInputSpecs(loaded);
+  if (!specs)
+    return report(specs.takeError(), AtFault);
+  Expected<std::vector<Tensor>> inputs = makeInputs(loaded, *specs, "random", options);
+  if (!inputs)
+    return report(inputs.takeError(), AtFault);
+  variant->inputs = std::move(*inputs);
+  Expected<Execution> execution = prepareRun(loaded, variant->inputs);
+  if (!execution)
+    return report(execution.takeError(), AtFault);
+  variant->execution.emplace(std::move(*execution));
+  if (kiln_status status = kiln_profiler_create(std::max(loaded.getInfo().num_kernels, 1), &variant->profiler))
+    return report(makeError(kiln_status_string(status)), AtFault);
+  kiln_context context = makePlainContext();
+  if (Error error = variant->execution->run(&context))
+    return report(std::move(error), AtFault);
+  return Done;
+}
+
+Variant::~Variant() { kiln_profiler_destroy(profiler); }
+
+std::map<std::string, double> Variant::measureKernels(kiln_context context) {
+  kiln_profiler_reset(profiler);
+  kiln_profiler_attach(profiler, &context);
+  execution->call(&context); // brings its weights back into the caches
+  kiln_profiler_reset(profiler);
+  int64_t begin = kiln_clock_ns();
+  for (size_t runs = 0; runs < minRuns || double(kiln_clock_ns() - begin) < turn * 1e9; ++runs)
+    execution->call(&context);
+  std::map<std::string, double> times;
+  for (int32_t i = 0; i < kiln_profiler_count(profiler); ++i) {
+    kiln_profile_entry entry;
+    if (!kiln_profiler_entry(profiler, i, &entry) && entry.calls)
+      times[entry.nodes] += double(entry.min_ns) * 1e-3;
+  }
+  return times;
+}
+
+double Variant::measureRun(const kiln_context &context) {
+  int64_t begin = kiln_clock_ns(), best = INT64_MAX;
+  for (size_t runs = 0; runs < minRuns || double(kiln_clock_ns() - begin) < turn * 1e9; ++runs) {
+    int64_t start = kiln_clock_ns();
+    execution->call(&context);
+    best = std::min(best, kiln_clock_ns() - start);
+  }
+  return double(best) * 1e-6;
+}
+
+} // namespace kiln
