@@ -182,10 +182,15 @@ static std::string putPath(StringRef word, StringRef name, StringRef path) {
 
 Expected<std::unique_ptr<MemoryBuffer>> Program::ask(const RequestWriter &request) const { return askBy(command, request); }
 
+StringRef Program::getEmulator() const {
+  StringRef name = sys::path::filename(command.front());
+  return name.starts_with("qemu-") ? name : "";
+}
+
 Expected<std::optional<int64_t>> Program::countInstructions(const RequestWriter &request) const {
   std::string plugin = findLibraryFile("kiln/kiln_count.so"), number = inFolder(folder, "instructions");
-  StringRef emulator = sys::path::filename(command.front());
-  if (plugin.empty() || !emulator.starts_with("qemu-") || emulator.starts_with("qemu-system-"))
+  StringRef emulator = getEmulator();
+  if (plugin.empty() || emulator.empty() || emulator.starts_with("qemu-system-"))
     return std::nullopt;
   std::vector<std::string> counting(command);
   counting.insert(counting.begin() + 1, {"-plugin", plugin + ",out=" + number});

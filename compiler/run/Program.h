@@ -28,10 +28,10 @@
 
 namespace kiln {
 
-/// A kernel in the profiled runs, with sums over its calls.
+/// A kernel in the profiled runs, with sums over its calls and the time of the shortest one.
 struct LaunchTime {
   std::string name, nodes, algorithm;
-  int64_t calls, nanoseconds, flops, bytes;
+  int64_t calls, nanoseconds, least, flops, bytes;
 };
 
 /// What a request asks for beside one run's results.
@@ -82,6 +82,8 @@ public:
   /// The answer to a request; an error says how the command ended.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> ask(const RequestWriter &request) const;
   llvm::StringRef getCommand() const { return command.front(); }
+  /// The name of the emulator that the command is, whose times are not those of a CPU; empty for another command.
+  llvm::StringRef getEmulator() const;
   /// The instructions that the program executes to answer it, where the command is QEMU and its plugin is here; nullopt: nothing counts them.
   llvm::Expected<std::optional<int64_t>> countInstructions(const RequestWriter &request) const;
 

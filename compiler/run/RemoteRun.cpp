@@ -55,8 +55,8 @@ static RunTimes takeTimes(AnswerReader &reader, const RunCounts &counts) {
     times.nanoseconds.push_back(reader.takeNumber());
   for (int64_t i = 0, kernels = counts.profiled ? reader.takeNumber() : 0; i < kernels && !reader.isBroken(); ++i) {
     auto text = [&] { return reader.takeText().value_or("").str(); };
-    LaunchTime launch{text(), text(), text(), 0, 0, 0, 0};
-    for (int64_t *number : {&launch.calls, &launch.nanoseconds, &launch.flops, &launch.bytes})
+    LaunchTime launch{text(), text(), text(), 0, 0, 0, 0, 0};
+    for (int64_t *number : {&launch.calls, &launch.nanoseconds, &launch.least, &launch.flops, &launch.bytes})
       *number = reader.takeNumber();
     if (launch.calls > 0)
       times.launches.push_back(std::move(launch));

@@ -47,7 +47,7 @@ static cl::opt<int> threads("threads", cl::desc("Number of threads that run the 
 static cl::opt<std::string> runner("runner",
     cl::desc("Command that runs a program of the target, given its path (default: qemu for another CPU, node for WebAssembly, Wine for Windows)"),
                                     cl::value_desc("COMMAND"),
-                                   cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand), cl::sub(reportCommand));
+                                   cl::sub(runCommand), cl::sub(verifyCommand), cl::sub(benchCommand), cl::sub(tuneCommand), cl::sub(reportCommand));
 
 static ProbedSteps listSteps(kernel::TargetAttr target) {
   mlir::Builder b(target.getContext());

@@ -105,14 +105,17 @@ static double sumOf(const Work &work, const std::map<std::string, double> &times
 }
 
 /// Runs the model's own choices and the variants in turns, and adds their ratios to `works`. `first` is the choice of the first variant.
-static void race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t first, const kiln_context &context, MutableArrayRef<Work> works,
-                 TuneProgress &progress) {
+static Error race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t first, const kiln_context &context, MutableArrayRef<Work> works,
+                  TuneProgress &progress) {
   for (unsigned round = 0; round < rounds && !progress.isInterrupted(); ++round) {
     progress.begin();
     std::vector<std::map<std::string, double>> times(variants.size());
     for (size_t i = 0; i < variants.size(); ++i) {
       size_t place = (i + round) % variants.size();
-      times[place] = variants[place]->measureKernels(context);
+      Expected<std::map<std::string, double>> measured = variants[place]->measureKernels(context);
+      if (!measured)
+        return measured.takeError();
+      times[place] = std::move(*measured);
     }
     for (Work &work : works) {
       double own = sumOf(work, times.front());
@@ -124,6 +127,7 @@ static void race(MutableArrayRef<std::unique_ptr<Variant>> variants, size_t firs
     }
     progress.end(TuneProgress::Round);
   }
+  return Error::success();
 }
 
 /// The choice that is faster than the model's own; none if there is none.
@@ -166,14 +170,17 @@ static void tellPieces(ArrayRef<Work> works, size_t measuredBefore, size_t measu
 }
 
 /// Milliseconds of a whole run with the model's own choices, and with those of the profile.
-static std::pair<double, double> compare(ArrayRef<std::unique_ptr<Variant>> variants, const kiln_context &context) {
+static Expected<std::pair<double, double>> compare(ArrayRef<std::unique_ptr<Variant>> variants, const kiln_context &context) {
   std::vector<double> times[2];
   for (unsigned round = 0; round < rounds; ++round)
     for (unsigned i = 0; i < 2; ++i) {
       unsigned place = (i + round) % 2;
-      times[place].push_back(variants[place]->measureRun(context));
+      Expected<double> milliseconds = variants[place]->measureRun(context);
+      if (!milliseconds)
+        return milliseconds.takeError();
+      times[place].push_back(*milliseconds);
     }
-  return {findMedian(times[0]), findMedian(times[1])};
+  return std::pair(findMedian(times[0]), findMedian(times[1]));
 }
 
 static void printEntries(ArrayRef<ProfileEntry> entries, size_t works, std::pair<double, double> milliseconds) {
@@ -224,6 +231,8 @@ static int tune(const CompileOptions &options, MutableArrayRef<Work> works, cons
   };
   if (int status = add({}, 0))
     return status;
+  if (StringRef emulator = variants.front()->getEmulator(); !emulator.empty())
+    progress.note(emulator.str() + " emulates a CPU, and its times are not those of one: --runner=COMMAND measures on a device");
   for (size_t first = 1; first < choices && !progress.isInterrupted(); first += variantsAtOnce) {
     size_t end = std::min(choices, first + variantsAtOnce);
     variants.resize(1);
@@ -232,7 +241,12 @@ static int tune(const CompileOptions &options, MutableArrayRef<Work> works, cons
         return status;
     if (progress.isInterrupted())
       break;
-    race(variants, first, context, works, progress);
+    // Ctrl-C ends the program of a model, too.
+    if (Error error = race(variants, first, context, works, progress)) {
+      if (!progress.isInterrupted())
+        return report(std::move(error), AtFault);
+      consumeError(std::move(error));
+    }
     tellPieces(works, first > 1 ? first : 1, progress.isInterrupted() ? 0 : end, told, progress);
   }
   for (const Work &work : works)
@@ -249,7 +263,10 @@ static int compareWhole(CompileOptions options, ArrayRef<ProfileEntry> entries, 
   options.choices = entries.vec();
   if (int status = prepare(options, {}, 0, variants.back()))
     return status;
-  milliseconds = compare(variants, context);
+  Expected<std::pair<double, double>> compared = compare(variants, context);
+  if (!compared)
+    return report(compared.takeError(), AtFault);
+  milliseconds = *compared;
   return Done;
 }
 

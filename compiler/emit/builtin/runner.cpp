@@ -247,7 +247,7 @@ kiln_status decodeImage(void *user, kiln_image *image) {
 
 struct Launch {
   kiln_kernel_info kernel;
-  int64_t calls, nanoseconds, start;
+  int64_t calls, nanoseconds, least, start;
 };
 
 void onKernel(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
@@ -256,7 +256,9 @@ void onKernel(void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phas
     launch.start = readClock();
     return;
   }
-  launch.nanoseconds += readClock() - launch.start;
+  const int64_t time = readClock() - launch.start;
+  launch.nanoseconds += time;
+  launch.least = !launch.calls || time < launch.least ? time : launch.least;
   const int64_t flops = launch.kernel.flops, bytes = launch.kernel.bytes;
   launch.kernel = *kernel;
   launch.kernel.flops += flops;
@@ -273,6 +275,7 @@ void giveLaunches(const Launch *launches) {
     giveText(launch.kernel.algorithm);
     give(launch.calls);
     give(launch.nanoseconds);
+    give(launch.least);
     give(launch.kernel.flops);
     give(launch.kernel.bytes);
   }

@@ -5,6 +5,7 @@
 #include "tools/kiln/Reporting.h"
 
 #include "llvm/Support/Process.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <csignal>
@@ -80,6 +81,11 @@ void TuneProgress::tell(const Twine &line) {
   if (verbosity() > 0)
     printLine(errs(), line);
   errs().flush();
+}
+
+void TuneProgress::note(const std::string &line) {
+  if (verbosity() > 0 && notes.insert(line).second)
+    printLine(WithColor::note(errs()), line);
 }
 
 } // namespace kiln

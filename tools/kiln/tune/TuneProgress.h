@@ -5,6 +5,8 @@
 #include "llvm/ADT/Twine.h"
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <string>
 
 namespace kiln {
 
@@ -24,6 +26,8 @@ public:
   void end(Step step);
   /// A line for a piece of work that is measured.
   void tell(const llvm::Twine &line);
+  /// What the user should know of the measurement, once.
+  void note(const std::string &line);
 
   static bool isInterrupted();
 
@@ -38,6 +42,7 @@ private:
 
   Count counts[2];
   int64_t start = 0;
+  std::set<std::string> notes;
   bool isTerminal, isListed;
 };
 

@@ -12,7 +12,8 @@
 
 namespace kiln {
 
-/// The model compiled with some choices, with its inputs. The fastest of some runs counts: what disturbs a run only makes it longer.
+/// The model compiled with some choices, with its inputs, in this process or as a program that a command runs. The fastest of some runs counts: what disturbs a
+/// run only makes it longer. A program is timed by the clock of the machine that runs it, and in one thread.
 class Variant {
 public:
   /// Compiles it, loads it and runs it once. Reports errors and returns the exit status.
@@ -21,12 +22,20 @@ public:
   Variant(const Variant &) = delete;
 
   /// Microseconds of the launches of each set of ONNX nodes.
-  std::map<std::string, double> measureKernels(kiln_context context);
+  llvm::Expected<std::map<std::string, double>> measureKernels(kiln_context context);
   /// Milliseconds of a whole run.
-  double measureRun(const kiln_context &context);
+  llvm::Expected<double> measureRun(const kiln_context &context);
+  /// The emulator that runs the program, if one does.
+  llvm::StringRef getEmulator() const { return program ? program->getEmulator() : llvm::StringRef(); }
 
 private:
   Variant() = default;
+  /// Runs the program once, and in it the model as often as fills a turn, and once more as often with the times of its kernels if these are wanted.
+  llvm::Expected<RunTimes> runProgram(bool withKernels);
+  /// Null for a model in this process.
+  const Program *program = nullptr;
+  /// Nanoseconds of its fastest run so far.
+  int64_t fastest = INT64_MAX;
   RunnableModel model;
   std::vector<Tensor> inputs;
   std::optional<Execution> execution;
