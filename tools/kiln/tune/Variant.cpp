@@ -47,7 +47,8 @@ int Variant::load(const CompileOptions &options, std::unique_ptr<Variant> &varia
 Variant::~Variant() { kiln_profiler_destroy(profiler); }
 
 Expected<RunTimes> Variant::runProgram(bool withKernels) {
-  constexpr int64_t most = 1 << 16;
+  // Their times take memory, of which a board has little.
+  constexpr int64_t most = 1 << 12;
   RunCounts counts{minRuns, 0};
   if (fastest != INT64_MAX)
     counts.runs = std::clamp(int64_t(programTurn * 1e9) / std::max<int64_t>(fastest, 1), counts.runs, most);
