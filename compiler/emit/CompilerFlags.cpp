@@ -158,9 +158,11 @@ static bool isForAnyArm64(kernel::TargetAttr target) {
 }
 static constexpr StringLiteral reorderingCpu = "neoverse-v1", reorderingCpuOfLlvm = "apple-m1";
 
+/// Without the option, GCC's atomic operations are calls of functions of its own library.
+static constexpr StringLiteral atomicsInPlace = "-mno-outline-atomics";
+
 static std::vector<std::string> flagsOfArm64(kernel::TargetAttr target) {
-  // Without the option, GCC's atomic operations are calls of functions of its own library.
-  std::vector<std::string> flags = {architectureOfArm(target), "-mno-outline-atomics"};
+  std::vector<std::string> flags = {architectureOfArm(target), atomicsInPlace.str()};
   if (isForAnyArm64(target))
     flags.push_back("-mtune=" + reorderingCpu.str());
   return flags;
@@ -228,10 +230,11 @@ static std::vector<std::string> flagsOfArm(kernel::TargetAttr target, const llvm
 
 /// -march and the like.
 static std::vector<std::string> machineFlags(kernel::TargetAttr target, const llvm::Triple &triple) {
-  // The portable target's text is for any CPU, so its build file names none.
+  bool isArm64 = triple.getArch() == llvm::Triple::aarch64, isNamed = !target.getTriple().empty();
+  // The portable target's text is for any CPU, so its build file names none, and the text that chooses a target is for any CPU of the architecture.
   if (target.getCpu().empty() && instructionSets(target).empty() && !triple.isWasm())
-    return {};
-  if (triple.getArch() == llvm::Triple::aarch64)
+    return isArm64 && isNamed ? std::vector<std::string>{atomicsInPlace.str()} : std::vector<std::string>();
+  if (isArm64)
     return flagsOfArm64(target);
   if (triple.isRISCV())
     return flagsOfRiscV(target);

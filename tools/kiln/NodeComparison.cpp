@@ -179,6 +179,9 @@ int NodeComparer::runReference(const CompileOptions &shown, const std::set<std::
   CompileOptions plain = shown;
   plain.plain = plain.observation.cut = true;
   plain.targets = {"generic"};
+  // The compiler of a model that another program runs makes code for its machine.
+  if (model.getProgram())
+    plain.cxx.clear();
   plain.specialize.clear();
   plain.ranks.clear();
   plain.shardings.clear();

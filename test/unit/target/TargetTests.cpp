@@ -246,6 +246,10 @@ TEST_F(Targets, FlagsOfArmAndRiscV) {
   auto flagsOf = [&](llvm::StringRef name) { return targetFlags(makeTarget(&context, name)); };
   EXPECT_EQ(flagsOf("aarch64"), (Flags{"-march=armv8-a", "-mno-outline-atomics", "-mtune=neoverse-v1"}));
   EXPECT_EQ(flagsOf("aarch64-v8.6"), (Flags{"-march=armv8.2-a+fp16+dotprod+i8mm+bf16", "-mno-outline-atomics", "-mtune=neoverse-v1"}));
+  // What chooses among targets is for any CPU, and must not call GCC's library either.
+  EXPECT_EQ(targetFlags(makeBaseline(makeTarget(&context, "aarch64-v8.2"))), (Flags{"-mno-outline-atomics"}));
+  EXPECT_EQ(targetFlags(makeBaseline(makeTarget(&context, "x86-64-v3"))), Flags{});
+  EXPECT_EQ(flagsOf("generic"), Flags{});
   EXPECT_EQ(flagsOf("riscv64"), (Flags{"-march=rv64imafdc", "-mabi=lp64d"}));
   EXPECT_EQ(flagsOf("riscv64-v256"), (Flags{"-march=rv64imafdcv_zvl256b", "-mabi=lp64d"}));
   EXPECT_EQ(flagsOf("riscv64-v256-zvqdotq"), (Flags{"-march=rv64imafdcv_zvl256b_zvqdotq0p0", "-mabi=lp64d", "-menable-experimental-extensions"}));
