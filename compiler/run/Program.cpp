@@ -80,14 +80,16 @@ static Error addScript(StringRef folder, std::vector<std::string> &command) {
   return writeFile(command.back(), embeddedFile("builtin/runner.mjs"));
 }
 
-/// What GCC's driver for the machine is called.
+/// What GCC's driver for the machine is called. Of 64-bit machines, only GCC's own code needs its library.
 static std::string nameDriver(const Destination &machine) {
+  if (machine.triple.isOSLinux() && (machine.triple.isAArch64() || machine.triple.isRISCV64()))
+    return (machine.triple.isAArch64() ? "aarch64" : "riscv64") + std::string("-linux-gnu-gcc");
   if (machine.triple.isARM() || machine.triple.isThumb())
     return machine.hasNoSystem() ? "arm-none-eabi-gcc" : "arm-linux-gnueabihf-gcc";
   return machine.triple.getArch() == Triple::riscv32 ? "riscv64-unknown-elf-gcc" : "";
 }
 
-/// The library of the operations that the machine has no instructions for; empty where it has all, or where GCC's is not installed.
+/// The library of the operations that the machine has no instructions for; empty where GCC's is not installed.
 static std::string findArithmetic(const Destination &machine, StringRef folder) {
   ErrorOr<std::string> driver = sys::findProgramByName(nameDriver(machine));
   if (!driver)
