@@ -31,8 +31,7 @@ int Variant::load(const CompileOptions &options, std::unique_ptr<Variant> &varia
   if (!execution)
     return report(execution.takeError(), AtFault);
   variant->execution.emplace(std::move(*execution));
-  variant->program = loaded.getProgram();
-  if (variant->program) {
+  if (variant->getProgram()) {
     Expected<RunTimes> times = variant->runProgram(/*withKernels=*/false);
     return times ? int(Done) : report(times.takeError(), AtFault);
   }
@@ -46,6 +45,8 @@ int Variant::load(const CompileOptions &options, std::unique_ptr<Variant> &varia
 
 Variant::~Variant() { kiln_profiler_destroy(profiler); }
 
+static int64_t findFastest(const RunTimes &times) { return *std::min_element(times.nanoseconds.begin(), times.nanoseconds.end()); }
+
 Expected<RunTimes> Variant::runProgram(bool withKernels) {
   // Their times take memory, of which a board has little.
   constexpr int64_t most = 1 << 12;
@@ -56,13 +57,13 @@ Expected<RunTimes> Variant::runProgram(bool withKernels) {
     counts.profiled = counts.runs;
   Expected<RunTimes> times = execution->runElsewhere(counts);
   if (times)
-    fastest = std::min(fastest, *std::min_element(times->nanoseconds.begin(), times->nanoseconds.end()));
+    fastest = std::min(fastest, findFastest(*times));
   return times;
 }
 
 Expected<std::map<std::string, double>> Variant::measureKernels(kiln_context context) {
   std::map<std::string, double> microseconds;
-  if (program) {
+  if (getProgram()) {
     Expected<RunTimes> times = runProgram(/*withKernels=*/true);
     if (!times)
       return times.takeError();
@@ -86,11 +87,11 @@ Expected<std::map<std::string, double>> Variant::measureKernels(kiln_context con
 }
 
 Expected<double> Variant::measureRun(const kiln_context &context) {
-  if (program) {
+  if (getProgram()) {
     Expected<RunTimes> times = runProgram(/*withKernels=*/false);
     if (!times)
       return times.takeError();
-    return double(*std::min_element(times->nanoseconds.begin(), times->nanoseconds.end())) * 1e-6;
+    return double(findFastest(*times)) * 1e-6;
   }
   int64_t begin = kiln_clock_ns(), best = INT64_MAX;
   for (size_t runs = 0; runs < minRuns || double(kiln_clock_ns() - begin) < turn * 1e9; ++runs) {

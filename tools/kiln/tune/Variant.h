@@ -26,14 +26,14 @@ public:
   /// Milliseconds of a whole run.
   llvm::Expected<double> measureRun(const kiln_context &context);
   /// The emulator that runs the program, if one does.
-  llvm::StringRef getEmulator() const { return program ? program->getEmulator() : llvm::StringRef(); }
+  llvm::StringRef getEmulator() const { return getProgram() ? getProgram()->getEmulator() : llvm::StringRef(); }
 
 private:
   Variant() = default;
+  /// Null for a model in this process, and before one is loaded.
+  const Program *getProgram() const { return model.loaded ? model.loaded->getProgram() : nullptr; }
   /// Runs the program once, and in it the model as often as fills a turn, and once more as often with the times of its kernels if these are wanted.
   llvm::Expected<RunTimes> runProgram(bool withKernels);
-  /// Null for a model in this process.
-  const Program *program = nullptr;
   /// Nanoseconds of its fastest run so far.
   int64_t fastest = INT64_MAX;
   RunnableModel model;
