@@ -7,8 +7,13 @@ import tempfile
 
 import ending  # noqa: F401
 
+# llvm-mca judges instructions that a CPU lacks all the same. Its model begins one multiplication of 512 bits in a cycle, or two of less.
+PRODUCTS_OF_BYTES = re.compile(r"^(usdot|sudot|bfdot|smmla|usmmla|bfmmla)\b")
+AVX512 = re.compile(r".*(%zmm|%[xy]mm(1[6-9]|2\d|3[01])|\{%k)")
+SHORTER = re.compile(r"^v\w+(?!.*%zmm).*%[xy]mm")
+NONE = re.compile(r"(?!)")
 # The instruction that is counted, how an access of the stack looks, what ends a loop, and the CPUs: their names in LLVM, the multiplications of vectors that
-# they begin in a cycle.
+# they begin in a cycle, and the instructions with which they are no judges of a loop.
 ARCHITECTURES = {
     "aarch64": {
         "triple": "aarch64-linux-gnu",
@@ -16,10 +21,7 @@ ARCHITECTURES = {
         "multiply": re.compile(r"^(fmla|fmul|s?u?dot|usdot|sudot|bfdot|smmla|usmmla|bfmmla)\b"),
         "spill": re.compile(r"^(str|ldr|stp|ldp|stur|ldur)\s+[qz].*\[sp"),
         "branch": re.compile(r"^(b\.\w+|cbn?z|tbn?z|b)\s.*?0x([0-9a-f]+)"),
-        "cpus": {"neoverse-n1": 2, "neoverse-v1": 4, "neoverse-v2": 4, "apple-m1": 3},
-        # llvm-mca judges instructions that a CPU lacks all the same.
-        "lacking": re.compile(r"^(usdot|sudot|bfdot|smmla|usmmla|bfmmla)\b"),
-        "without": ("neoverse-n1", "apple-m1"),
+        "cpus": {"neoverse-n1": (2, PRODUCTS_OF_BYTES), "neoverse-v1": (4, NONE), "neoverse-v2": (4, NONE), "apple-m1": (3, PRODUCTS_OF_BYTES)},
     },
     "riscv64": {
         "triple": "riscv64-linux-gnu",
@@ -28,14 +30,24 @@ ARCHITECTURES = {
         "spill": re.compile(r"^(v[sl]\w*\.v\s.*\(sp\)|vs[1248]r\.v|vl[1248]r(e\d+)?\.v)"),  # whole registers are only ever moved to and from the stack
         "branch": re.compile(r"^(b\w+|c\.b\w+|j|c\.j)\s.*?0x([0-9a-f]+)"),
         "cpus": {},  # llvm-mca does not know how long vectors are
-        "without": (),
+    },
+    "x86-64": {
+        "triple": "x86_64-linux-gnu",
+        "attributes": "",
+        "multiply": re.compile(r"^(v?fn?m(add|sub)\w*p[sd]|v?mulp[sd]|vpdp\w+|v?pmaddubsw|v?pmaddwd)\b"),
+        "spill": re.compile(r"^v?mov[au]p[sd]\b(?=.*%[xyz]mm).*\(%rsp"),
+        "branch": re.compile(r"^(j\w+)\s.*?0x([0-9a-f]+)"),
+        "cpus": {"haswell": (2, AVX512), "znver3": (2, AVX512), "sapphirerapids": (1, SHORTER)},
     },
 }
+# How llvm-objdump calls the files of each.
+FORMATS = {"elf64-littleaarch64": "aarch64", "elf64-littleriscv": "riscv64", "elf64-x86-64": "x86-64"}
 FEWEST = 8  # multiplications of a loop that is judged
 
 
-def architecture_of(target):
-    return ARCHITECTURES["riscv64" if target.startswith("riscv64") else "aarch64"]
+def architecture_of(library):
+    text = subprocess.run(["llvm-objdump", "--file-headers", str(library)], check=True, capture_output=True, text=True).stdout
+    return ARCHITECTURES[FORMATS[re.search(r"file format (\S+)", text).group(1)]]
 
 
 def disassemble(library, architecture):
@@ -101,8 +113,8 @@ def judge(library, architecture, cpus):
             row = {"function": name, "multiplies": multiplies, "instructions": len(body) + 1,
                    "spills": sum(bool(architecture["spill"].match(text)) for text in body), "share": {}}
             for cpu in cpus:
-                if cpu in architecture["without"] and any(architecture["lacking"].match(text) for text in body):
-                    continue
-                row["share"][cpu] = round(multiplies / simulate(body, architecture, cpu) / architecture["cpus"][cpu], 3)
+                most, lacking = architecture["cpus"][cpu]
+                if not any(lacking.match(text) for text in body):
+                    row["share"][cpu] = round(multiplies / simulate(body, architecture, cpu) / most, 3)
             rows.append(row)
     return rows

@@ -3,6 +3,7 @@
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/target/Targets.h"
+#include "compiler/target/x86_64/Levels.h"
 #include "dialects/kernel/IndexWidth.h"
 #include "dialects/kernel/Tuning.h"
 #include "kiln/cpu.h"
@@ -314,6 +315,28 @@ TEST_F(Targets, FlagsNameTheCpuAndTheFeatures) {
   EXPECT_TRUE(llvm::is_contained(flags, "-mavx2"));
   EXPECT_FALSE(llvm::is_contained(flags, "-mprefer-vector-width=512"));
   EXPECT_TRUE(llvm::is_contained(targetFlags(makeTarget(&context, "x86-64-v4")), "-mprefer-vector-width=512"));
+}
+
+// Whatever CPU a target of x86-64 names, code is scheduled for one with which LLVM keeps tiles in registers.
+TEST_F(Targets, CodeOfX86IsScheduledByTheLengthOfVectors) {
+  auto schedule = [&](kernel::TargetAttr target) {
+    std::string driver, frontend;
+    for (llvm::StringRef flag : targetFlags(target))
+      if (flag.consume_front("-mtune="))
+        driver = flag.str();
+    std::vector<std::string> arguments = frontendArguments(target);
+    if (auto tune = llvm::find(arguments, "-tune-cpu"); tune != arguments.end())
+      frontend = *std::next(tune);
+    return driver + "/" + frontend;
+  };
+  for (const char *name : {"x86-64-v4", "znver4", "znver5", "sapphirerapids", "graniterapids"})
+    EXPECT_EQ(schedule(makeTarget(&context, name)), "generic/x86-64") << name;
+  for (const char *name : {"x86-64-v3", "alderlake"})
+    EXPECT_EQ(schedule(makeTarget(&context, name)), "haswell/haswell") << name;
+  EXPECT_EQ(schedule(makeX86Target(&context, "host", "x86-64", x86Features("x86-64-v3"))), "haswell/haswell");
+  EXPECT_EQ(schedule(makeX86Target(&context, "host", "x86-64", x86Features("x86-64-v4"))), "generic/x86-64");
+  for (const char *name : {"x86-64-v2", "generic"})
+    EXPECT_EQ(schedule(makeTarget(&context, name)), "/") << name;
 }
 
 // WebAssembly's forms share their weights, so they have the same tiles; no code is relocated.
