@@ -79,6 +79,8 @@ LogicalResult FunctionPrinter::printFor(scf::ForOp loop) {
   std::string i = nameOf(loop.getInductionVar(), given.empty() ? loopName(loop) : given);
   names[loop.getInductionVar()] = i;
   std::string advance = step.text == "1" ? "++" + i : i + " += " + step.text;
+  if (auto rounds = loop->getAttrOfType<IntegerAttr>(kernel::unrollAttrName))
+    line("KILN_UNROLL(" + std::to_string(rounds.getInt()) + ")");
   open("for (" + cppType(loop.getInductionVar().getType()) + " " + i + " = " + lower + "; " + i + " < " + upper.at(Binding::Add) + "; " + advance + ") {");
   if (failed(printBlock(*loop.getBody())))
     return failure();

@@ -57,6 +57,8 @@ inline constexpr llvm::StringLiteral mostBytesAttrName = "kernel.most_bytes";
 /// Of a `math.exp`: how exact it must be, and that its result is proven to be a normal number.
 inline constexpr llvm::StringLiteral accuracyAttrName = "kernel.accuracy";
 inline constexpr llvm::StringLiteral normalAttrName = "kernel.normal";
+/// Of a loop in a kernel (`scf.for`): how many of its rounds compilers are to write out at a time.
+inline constexpr llvm::StringLiteral unrollAttrName = "kernel.unroll";
 /// @}
 
 } // namespace kiln::kernel

@@ -57,6 +57,12 @@ static bool areCompositeForms(Operation *, Attribute value) {
   return list && llvm::all_of(list, isCompositeForm);
 }
 
+static bool areRounds(Operation *, Attribute value) {
+  constexpr int64_t most = 64;
+  auto rounds = dyn_cast<IntegerAttr>(value);
+  return rounds && rounds.getType().isInteger(64) && rounds.getInt() >= 2 && rounds.getInt() <= most;
+}
+
 static constexpr llvm::StringLiteral text = "a string or a list of strings", count = "a number that is not negative (i64)", mark = "unit";
 
 static constexpr AttributeRule operationRules[] = {
@@ -78,6 +84,7 @@ static constexpr AttributeRule operationRules[] = {
     {workAttrName, "kernel.launch", "two expressions of the symbols that are its last operands", isWork},
     {accuracyAttrName, "math.exp", "#kernel.accuracy", isKind<AccuracyAttr>},
     {normalAttrName, "math.exp", mark, isKind<UnitAttr>},
+    {unrollAttrName, "scf.for", "a number from 2 to 64 (i64)", areRounds},
     {statusAttrName, "memref.alloc", mark, isKind<UnitAttr>},
     {mostBytesAttrName, "memref.alloc", count, isCount},
 };

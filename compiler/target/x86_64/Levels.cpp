@@ -44,9 +44,15 @@ std::vector<StringRef> x86Features(StringRef cpu) {
 /// time (Zen 3). Sums of 1,024 products and more go by parts, which takes 0.8 to 0.95 of the time of up to 512 rows, and as much for 1,024:
 ///   test/benchmark/models --gate HEAD minilm_l6 bert_base
 ///   test/benchmark/kernels "matmul 1 128 1024 1024" "matmul 1 197 768 3072" "matmul 1 1024 1024 1024"
-static kernel::TuningAttr tuneX86(MLIRContext *context, bool manyRegisters, ArrayRef<StringRef> features, StringRef core) {
-  if (!manyRegisters)
-    return kernel::TuningAttr::get(context, {{kernel::Tuned::NearAhead, 0}, {kernel::Tuned::PartsFrom, 1024}});
+/// With AVX2, a tile's counter, addresses and prefetches are a fourth of its instructions. Written out four steps at a time, transformers take 0.8 to 0.95 of
+/// the time while another thread of the core competes for them, and as much as before while none does. Without its three operands, the copies spill:
+///   test/benchmark/models --gate HEAD minilm_l6 bert_base resnet50
+///   test/benchmark/inner-loops MODEL --target=x86-64-v2
+static kernel::TuningAttr tuneX86(MLIRContext *context, unsigned bits, ArrayRef<StringRef> features, StringRef core) {
+  if (bits < 512) {
+    int64_t steps = bits < 256 ? 1 : 4;
+    return kernel::TuningAttr::get(context, {{kernel::Tuned::NearAhead, 0}, {kernel::Tuned::PartsFrom, 1024}, {kernel::Tuned::UnrolledSteps, steps}});
+  }
   int64_t narrowed = llvm::is_contained(features, "avx512bf16") ? 2 : 1, stepStreams = core == "znver5" ? 4 : 1;
   return kernel::TuningAttr::get(context, {{kernel::Tuned::TallRows, 28},
                                            {kernel::Tuned::DepthwiseLines, 2},
@@ -86,7 +92,7 @@ kernel::TargetAttr makeX86Target(MLIRContext *context, StringRef name, StringRef
   bool avx2 = llvm::is_contained(features, "avx2") && llvm::is_contained(features, "fma");
   unsigned bits = avx512 ? 512 : avx2 ? 256 : 128;
   return kernel::TargetAttr::get(context, name, "x86_64-unknown-linux-gnu", cpu, bits, avx512 ? 32 : 16, l1, l2, l3,
-                                 Builder(context).getStrArrayAttr(features), tuneX86(context, avx512, features, core), listSteps(context, features, bits));
+                                 Builder(context).getStrArrayAttr(features), tuneX86(context, bits, features, core), listSteps(context, features, bits));
 }
 
 kernel::TargetAttr describeX86Level(MLIRContext *context, StringRef name) {

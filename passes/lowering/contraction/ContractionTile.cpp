@@ -13,11 +13,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionTile.h"
+#include "dialects/kernel/Tuning.h"
 #include "passes/lowering/builder/StatementOrder.h"
 #include "passes/target/choice/RegisterBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -274,15 +277,24 @@ Value TileEmitter::pickLeft(Value steps, int64_t place, Panel panel) const {
   return vector::ShuffleOp::create(k.builder(), k.loc(), steps, steps, llvm::to_vector(llvm::seq<int64_t>(place * depth(), (place + 1) * depth())));
 }
 
+SmallVector<Value> TileEmitter::unroll(Values sums) const {
+  auto loop = sums.front().getDefiningOp<scf::ForOp>();
+  int64_t rounds = k.target().tuned(kernel::Tuned::UnrolledSteps);
+  std::optional<int64_t> count = getConstantIntValue(loop.getUpperBound());
+  if (rounds > 1 && count && *count > rounds && *count % rounds == 0 && loop.getBody()->getOps<scf::ForOp>().empty())
+    loop->setAttr(kernel::unrollAttrName, k.builder().getI64IntegerAttr(rounds));
+  return sums;
+}
+
 SmallVector<Value> TileEmitter::sumBlocks(AffineExpr extent, int64_t block, Panel panel, ValueRange carried, LoopBody body) const {
   if (block == 0)
-    return k.loop(k.constant(0), extent, 1, "k", carried, body);
+    return unroll(k.loop(k.constant(0), extent, 1, "k", carried, body));
   auto size = getConstantDim(extent);
   return k.loop(k.constant(0), extent, block, "block", carried, [&](AffineExpr start, ValueRange sums) {
     bool even = size && *size % block == 0;
     AffineExpr count = even ? k.constant(block) : k.index(k.minimum(k.emitConstant(block), k.emit(extent - start)));
     Values partial(sums.size(), zeroLike(sums.front()));
-    partial = k.loop(k.constant(0), count, 1, "k", partial, [&](AffineExpr i, ValueRange part) { return body(start + i, part); });
+    partial = unroll(k.loop(k.constant(0), count, 1, "k", partial, [&](AffineExpr i, ValueRange part) { return body(start + i, part); }));
     for (auto [sum, part] : llvm::zip_equal(sums, partial))
       part = add(sum, part);
     return partial;

@@ -105,6 +105,8 @@ struct TileEmitter {
 private:
   using Values = llvm::SmallVector<mlir::Value>;
   using LoopBody = llvm::function_ref<Values(mlir::AffineExpr i, mlir::ValueRange sums)>;
+  /// Marks the loop of these sums to be written out several steps at a time, if it has no other loop in it and the target wants that.
+  Values unroll(Values sums) const;
   /// A loop over [0, extent) that adds to `carried`, in blocks with sums of their own unless `block` is 0.
   Values sumBlocks(mlir::AffineExpr extent, int64_t block, Panel panel, mlir::ValueRange carried, LoopBody body) const;
   /// The block of the reduction's loop number `depth`: the innermost loop that is longer than a chain is cut, and no loop around it.

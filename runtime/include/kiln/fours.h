@@ -4,13 +4,6 @@
 
 #include "kiln/vector.h"
 
-// Compilers would write out a loop whose number of rounds they know.
-#if defined(__clang__)
-#define KILN_SHORT_LOOP _Pragma("clang loop unroll_count(2)")
-#else
-#define KILN_SHORT_LOOP _Pragma("GCC unroll 2")
-#endif
-
 namespace kiln {
 
 // x[2 i] * y[2 i] + x[2 i + 1] * y[2 i + 1] for each lane i of V.

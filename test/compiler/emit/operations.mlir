@@ -161,7 +161,7 @@ module attributes {nn.model = "ops", kernel.workspace_bytes = 0 : i64} {
         %x = memref.load %in[%j] : memref<?xf32>
         %y = arith.addf %sum, %x : f32
         scf.yield %y : f32
-      }
+      } {kernel.unroll = 4 : i64}
       scf.yield %inner : f32
     }
     memref.store %total, %out[%c2] : memref<?xf32>

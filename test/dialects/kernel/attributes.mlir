@@ -148,3 +148,30 @@ func.func private @most(%n: index) {
   %0 = memref.alloc(%n) {kernel.most_bytes = "all"} : memref<?xi32>
   return
 }
+
+// -----
+
+func.func private @one_round(%begin: index, %end: index, %step: index) {
+  // expected-error @below {{expects a number from 2 to 64 (i64) in kernel.unroll}}
+  scf.for %i = %begin to %end step %step {
+  } {kernel.unroll = 1 : i64}
+  return
+}
+
+// -----
+
+func.func private @too_many_rounds(%begin: index, %end: index, %step: index) {
+  // expected-error @below {{expects a number from 2 to 64 (i64) in kernel.unroll}}
+  scf.for %i = %begin to %end step %step {
+  } {kernel.unroll = 65 : i64}
+  return
+}
+
+// -----
+
+func.func private @narrow_rounds(%begin: index, %end: index, %step: index) {
+  // expected-error @below {{expects a number from 2 to 64 (i64) in kernel.unroll}}
+  scf.for %i = %begin to %end step %step {
+  } {kernel.unroll = 4 : i32}
+  return
+}
