@@ -10,7 +10,7 @@ import ending  # noqa: F401
 # llvm-mca judges instructions that a CPU lacks all the same. Its model begins one multiplication of 512 bits in a cycle, or two of less.
 PRODUCTS_OF_BYTES = re.compile(r"^(usdot|sudot|bfdot|smmla|usmmla|bfmmla)\b")
 AVX512 = re.compile(r".*(%zmm|%[xy]mm(1[6-9]|2\d|3[01])|\{%k)")
-SHORTER = re.compile(r"^v\w+(?!.*%zmm).*%[xy]mm")
+SHORTER = re.compile(r"^\w+(?!.*%zmm).*%[xy]mm")
 NONE = re.compile(r"(?!)")
 # The instruction that is counted, how an access of the stack looks, what ends a loop, and the CPUs: their names in LLVM, the multiplications of vectors that
 # they begin in a cycle, and the instructions with which they are no judges of a loop.

@@ -5,7 +5,7 @@
 //   ...
 //
 // Emitted C++ takes a value with one use into the expression that uses it. Of many chains, one would follow the other, and compilers that schedule from such an
-// order load all operands first. Where registers are many and small, they spill.
+// order load all operands first. GCC spills then, and Clang where registers are many and small.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_PASSES_LOWERING_BUILDER_STATEMENTORDER_H
@@ -17,11 +17,16 @@
 namespace kiln {
 
 /// A value that becomes a statement of its own, by that name.
-inline mlir::Value writeHere(const KernelBuilder &k, mlir::Value value, llvm::StringRef name = "sum") {
+inline mlir::Value writeStatement(const KernelBuilder &k, mlir::Value value, llvm::StringRef name = "sum") {
   mlir::Operation *op = value ? value.getDefiningOp() : nullptr;
-  if (op && op->getLoc() == k.loc() && loadsOperands(k.target()))
+  if (op && op->getLoc() == k.loc())
     op->setLoc(mlir::NameLoc::get(mlir::StringAttr::get(op->getContext(), name), k.loc()));
   return value;
+}
+
+/// The same on targets for which Clang spills otherwise, too.
+inline mlir::Value writeHere(const KernelBuilder &k, mlir::Value value, llvm::StringRef name = "sum") {
+  return loadsOperands(k.target()) ? writeStatement(k, value, name) : value;
 }
 
 } // namespace kiln

@@ -118,7 +118,7 @@ SmallVector<Value> TileEmitter::step(AffineExpr lhsAt, ArrayRef<AffineExpr> rowO
   for (size_t first = 0; first < rowOffsets.size(); first += stepRows()) {
     Value a = loadLeft(left, rowOffsets, first, lane, panel);
     for (Value b : row)
-      next.push_back(stepRows() > 1 ? writeHere(k, multiplyAdd(a, b, carried[next.size()])) : multiplyAdd(a, b, carried[next.size()]));
+      next.push_back(writeStatement(k, multiplyAdd(a, b, carried[next.size()])));
   }
   return next;
 }
