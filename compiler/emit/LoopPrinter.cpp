@@ -80,7 +80,7 @@ LogicalResult FunctionPrinter::printFor(scf::ForOp loop) {
   names[loop.getInductionVar()] = i;
   std::string advance = step.text == "1" ? "++" + i : i + " += " + step.text;
   if (auto rounds = loop->getAttrOfType<IntegerAttr>(kernel::unrollAttrName))
-    line("KILN_UNROLL(" + std::to_string(rounds.getInt()) + ")");
+    line("#pragma GCC unroll " + std::to_string(rounds.getInt())); // Clang knows it, too
   open("for (" + cppType(loop.getInductionVar().getType()) + " " + i + " = " + lower + "; " + i + " < " + upper.at(Binding::Add) + "; " + advance + ") {");
   if (failed(printBlock(*loop.getBody())))
     return failure();

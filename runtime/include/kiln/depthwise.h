@@ -33,7 +33,7 @@ KILN_INLINE int32_t signedWords(uint32_t four) {
 
 // The weights of four channels, [tap, channel], as words: for each tap those of channels 0 and 2, then of 1 and 3.
 template <typename Index> KILN_INLINE void depthwise_u8s8_widen(int32_t *words, const int8_t *weights, Index at, int taps) {
-  KILN_UNROLL(2)
+#pragma GCC unroll 2 // compilers would write out whole what is short
   for (int tap = 0; tap < taps; ++tap) {
     const uint32_t four = bitcast<uint32_t>(load<vec<int8_t, 4>>(weights + at + 4 * tap));
     words[2 * tap] = signedWords(four);
@@ -137,7 +137,7 @@ KILN_INLINE void depthwise_u8s8_columns(int32_t *words, const Byte *in, Index at
   const uint8_t *from = reinterpret_cast<const uint8_t *>(in) + at;
   int32_t *second = words + (2 * columns + 2), *third = second + (2 * columns + 2), *fourth = third + (2 * columns + 2);
   uint32_t even = 0, odd = 0;
-  KILN_UNROLL(2)
+#pragma GCC unroll 2 // compilers would write out whole what is short
   for (int i = 0; i < 2 * columns; i += 2, from += columnStride) {
     const auto row = [&](int number) { return bitcast<uint32_t>(load<vec<uint8_t, 4>>(from + number * rowStride)); };
     const uint32_t top = row(0), middle = row(1), bottom = row(2);

@@ -19,7 +19,7 @@ template <typename Byte, typename Index>
 KILN_INLINE void rows_u8s8_take(int32_t *rows, int first, int height, int row, const Byte *from, Index at, int count) {
   int32_t *to = rows + 2 * first * height + row;
   const Byte *bytes = from + at;
-  KILN_UNROLL(2)
+#pragma GCC unroll 2 // compilers would write out whole what is short
   for (int i = 0; i < count; ++i, bytes += 4, to += 2 * height) {
     const uint32_t four = bitcast<uint32_t>(load<vec<Byte, 4>>(bytes));
     to[0] = int32_t(wordsOfBytes(four, false));
@@ -136,7 +136,7 @@ KILN_INLINE void rows_s8s8_take(int32_t *rows, int first, int height, int row, c
     store(to + 8, load<vec<int8_t, 8>>(bytes));
     bytes += 8, to += 16 * height, --left;
   }
-  KILN_UNROLL(2)
+#pragma GCC unroll 2 // compilers would write out whole what is short
   for (int pairs = left / 2; pairs > 0; --pairs, bytes += 16, to += 16 * height)
     store(to, load<vec<int8_t, 16>>(bytes));
   if (left % 2)

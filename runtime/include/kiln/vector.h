@@ -20,14 +20,6 @@
 
 #define KILN_INLINE inline __attribute__((always_inline))
 
-// Before a loop: compilers write out so many of its rounds at a time, whatever their options say of loops. They would write out a short one whole.
-#define KILN_PRAGMA(text) _Pragma(#text)
-#if defined(__clang__)
-#define KILN_UNROLL(rounds) KILN_PRAGMA(clang loop unroll_count(rounds))
-#else
-#define KILN_UNROLL(rounds) KILN_PRAGMA(GCC unroll rounds)
-#endif
-
 namespace kiln {
 
 template <typename T, int N> struct VecOf {
