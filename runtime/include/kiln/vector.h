@@ -12,6 +12,11 @@
 #if defined(__GNUC__) && !defined(__clang__)
 // Every function here is inlined, so no vector is passed by a calling convention that the ISA may change.
 #pragma GCC diagnostic ignored "-Wpsabi"
+#if defined(__aarch64__)
+// The sums of a tile fill the registers. Loads that are moved up before registers are chosen, values kept from one step
+// to the next, and constants of the code behind the loop would take some of them.
+#pragma GCC optimize("no-schedule-insns", "no-predictive-commoning", "no-gcse")
+#endif
 #endif
 
 #if defined(__ARM_FEATURE_MVE) && defined(__GNUC__) && !defined(__clang__) && !defined(KILN_ALLOW_GCC_MVE)
@@ -144,13 +149,14 @@ template <typename V> KILN_INLINE V broadcast(lane<V> value) {
     return V{} + value;
 }
 
+// A vector in memory, aligned as its lanes are, whatever the memory's type is.
+template <typename V> struct Unaligned {
+  typedef V type __attribute__((aligned(alignof(lane<V>)), may_alias));
+};
+
 // Unaligned access.
-template <typename V> KILN_INLINE V load(const lane<V> *from) {
-  V value;
-  __builtin_memcpy(&value, from, sizeof(V));
-  return value;
-}
-template <typename V> KILN_INLINE void store(lane<V> *to, V value) { __builtin_memcpy(to, &value, sizeof(V)); }
+template <typename V> KILN_INLINE V load(const lane<V> *from) { return *reinterpret_cast<const typename Unaligned<V>::type *>(from); }
+template <typename V> KILN_INLINE void store(lane<V> *to, V value) { *reinterpret_cast<typename Unaligned<V>::type *>(to) = value; }
 
 // Converts each lane as static_cast does (float to int truncates; out of range is the caller's business).
 template <typename To, typename From> KILN_INLINE To convert(From from) {
