@@ -36,12 +36,33 @@ Value LinearForm::addProduct(Value sum, double by, Value value) const {
   return vector::FMAOp::create(b, k.loc(), number, value, sum);
 }
 
-/// The sum of factor(j) * values[j]; null when all factors are zero.
+/// The largest factor that is not 1, where there are several and their quotients are powers of two, which round nothing. Otherwise 0.
+double LinearForm::commonFactor(function_ref<double(unsigned)> factor, unsigned count) const {
+  double common = 0;
+  unsigned terms = 0;
+  for (unsigned j = 0; j < count; ++j) {
+    double by = factor(j);
+    if (by == 0 || by == 1)
+      continue;
+    // The powers of a point are rounded, so that their quotient may be a power of two in float only.
+    int exponent;
+    if (by == -1 || (common != 0 && std::abs(std::frexp(static_cast<float>(by / common), &exponent)) != 0.5F))
+      return 0;
+    ++terms;
+    common = std::abs(by) > std::abs(common) ? by : common;
+  }
+  return lanes > 1 && terms > 1 ? common : 0;
+}
+
+/// The sum of factor(j) * values[j]; null when all factors are zero. A common factor comes last, and the others become powers of two: those of F(4x4)
+/// are immediate operands on 64-bit Arm, where all constants together did not fit the registers.
 Value LinearForm::sum(function_ref<double(unsigned)> factor, ArrayRef<Value> values) const {
   Value result;
   for (unsigned j = 0; j < values.size(); ++j)
     if (factor(j) == 1)
       result = add(result, values[j]);
+  if (double common = commonFactor(factor, values.size()); common != 0)
+    return addProduct(result, common, sum([&](unsigned j) { return factor(j) == 1 ? 0.0 : factor(j) / common; }, values));
   for (auto [j, value] : llvm::enumerate(values)) {
     double by = factor(j);
     if (by != 0 && by != 1)

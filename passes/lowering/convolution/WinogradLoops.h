@@ -52,6 +52,7 @@ private:
   /// sum + by * value; without a sum, the product.
   mlir::Value addProduct(mlir::Value sum, double by, mlir::Value value) const;
   std::pair<mlir::Value, mlir::Value> sumPair(mlir::Value even, llvm::ArrayRef<double> odd, llvm::ArrayRef<mlir::Value> values) const;
+  double commonFactor(llvm::function_ref<double(unsigned)> factor, unsigned count) const;
   mlir::Value sum(llvm::function_ref<double(unsigned)> factor, llvm::ArrayRef<mlir::Value> values) const;
 
   KernelBuilder &k;
