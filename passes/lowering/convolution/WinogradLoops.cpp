@@ -75,13 +75,10 @@ Value LinearForm::sum(function_ref<double(unsigned)> factor, ArrayRef<Value> val
 ///
 ///   odd = a * x + b * y                            rest = b / a * y + x
 ///   even + odd, even - odd          becomes        a * rest + even, -a * rest + even
-///
-/// It is the largest one: that of all pairs of F(4x4) is the square root of 2.
 std::pair<Value, Value> LinearForm::sumPair(Value even, ArrayRef<double> odd, ArrayRef<Value> values) const {
-  double largest = *llvm::max_element(odd, [](double x, double y) { return std::abs(x) < std::abs(y); });
-  double common = lanes > 1 && llvm::count(odd, 0) + 1 < static_cast<int64_t>(odd.size()) ? largest : 1;
-  Value rest = sum([&](unsigned j) { return odd[j] / common; }, values);
-  if (common == 1)
+  double common = commonFactor([&](unsigned j) { return odd[j]; }, odd.size());
+  Value rest = sum([&](unsigned j) { return common != 0 ? odd[j] / common : odd[j]; }, values);
+  if (common == 0)
     return {add(even, rest), subtract(even, rest)};
   return {addProduct(even, common, rest), addProduct(even, -common, rest)};
 }
