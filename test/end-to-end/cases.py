@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pathlib
+import sys
 import tempfile
 
 import numpy as np
@@ -132,8 +133,10 @@ def load():
 
 
 def select(names):
-    """The cases of these names, or all. A name that ends in .json is a file like models.json whose models lie beside it."""
+    """The cases of these names, or all. A name that ends in .json is a file like models.json whose models lie beside it. Exits with a message for any other."""
     known = load()
+    if unknown := [name for name in names if name not in known and not name.endswith(".json")]:
+        sys.exit(f"no model of models.json is called {', '.join(unknown)}; it has {', '.join(known)}")
     for name in names or known:
         if not name.endswith(".json"):
             yield known[name]
