@@ -119,7 +119,7 @@ LogicalResult SignatureReader::addSequence(Scope &scope, const onnx::ValueInfoPr
     return diagnostics.error("--sequence=" + printable(input.name()) + "=" + printable(given->second) +
                              ": expected LENGTH or LENGTH:2x3,... with a length of at most " +
                              Twine(longestSequence) + " and one shape for all elements or one for each");
-  unsigned first = function.getNumArguments();
+  unsigned first = function.front().getNumArguments();
   SmallVector<Value> elements;
   for (int64_t i = 0; i < option->length; ++i) {
     std::string name = elementName(input.name(), Twine(i));
@@ -140,7 +140,7 @@ std::optional<LogicalResult> SignatureReader::addList(Scope &scope, const onnx::
   if (isOptional)
     scope.optionals.insert(input.name());
   if (options.absent.count(input.name())) {
-    sequences.push_back({input.name(), held.has_sequence_type(), true, false, false, function.getNumArguments(), nn::SequenceInfo::absent});
+    sequences.push_back({input.name(), held.has_sequence_type(), true, false, false, function.front().getNumArguments(), nn::SequenceInfo::absent});
     scope.values[input.name()] = makeAbsent(builder, function.getLoc());
     return success();
   }
@@ -153,7 +153,7 @@ std::optional<LogicalResult> SignatureReader::addList(Scope &scope, const onnx::
   FailureOr<RankedTensorType> type = inputType(input.name(), held, {given == options.shapes.end() ? nullptr : &given->second, "--shape", wayOut});
   if (failed(type))
     return failure();
-  sequences.push_back({input.name(), false, true, false, false, function.getNumArguments(), 1});
+  sequences.push_back({input.name(), false, true, false, false, function.front().getNumArguments(), 1});
   scope.values[input.name()] = addArgument(input.name(), *type);
   return success();
 }

@@ -138,9 +138,8 @@ LogicalResult SignatureReader::addInput(Scope &scope, const onnx::ValueInfoProto
 
 Value SignatureReader::addArgument(StringRef name, RankedTensorType type) {
   Location loc = NameLoc::get(StringAttr::get(&context, printable(name)));
-  unsigned index = function.getNumArguments();
-  (void)function.insertArgument(index, type, builder.getDictionaryAttr(builder.getNamedAttr(nn::nameAttrName, builder.getStringAttr(name))), loc);
-  return function.getArgument(index);
+  argumentAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(nn::nameAttrName, builder.getStringAttr(name))));
+  return function.front().addArgument(type, loc);
 }
 
 LogicalResult SignatureReader::checkOptions(const ImportOptions &options, const onnx::GraphProto &graph, Diagnostics &diagnostics) {
@@ -175,6 +174,8 @@ LogicalResult SignatureReader::addInputs(Scope &scope) {
   for (const onnx::ValueInfoProto &input : graph.input())
     if (failed(addInput(scope, input)))
       return failure();
+  function.setFunctionType(builder.getFunctionType(function.front().getArgumentTypes(), {}));
+  function.setAllArgAttrs(argumentAttrs);
   auto isNamed = [&](StringRef name) {
     for (const onnx::ValueInfoProto &input : graph.input())
       for (auto [i, dim] : llvm::enumerate(input.type().tensor_type().shape().dim()))

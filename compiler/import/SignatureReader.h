@@ -51,6 +51,7 @@ private:
   };
   mlir::LogicalResult addInput(Scope &scope, const onnx::ValueInfoProto &input);
   mlir::FailureOr<mlir::RankedTensorType> inputType(llvm::StringRef name, const onnx::TypeProto &proto, const GivenShape &given);
+  /// Adds it to the entry block only: addInputs() sets the function's type and attributes once for all, since each change makes them anew.
   Value addArgument(llvm::StringRef name, mlir::RankedTensorType type);
   mlir::LogicalResult bindInput(Scope &scope, llvm::StringRef name, mlir::RankedTensorType type, llvm::StringRef text);
   void returnValues(llvm::ArrayRef<Value> outputs, BodyImporter &body);
@@ -76,6 +77,7 @@ private:
   const onnx::GraphProto &graph;
   Diagnostics &diagnostics;
   SymbolicSizes &sizes;
+  llvm::SmallVector<mlir::DictionaryAttr> argumentAttrs;
   std::vector<std::string> outputNames;
   std::vector<nn::SequenceInfo> sequences;
 };

@@ -45,14 +45,6 @@ static std::string describeShapes(GroupOp group, ArrayAttr symbols) {
   return text;
 }
 
-/// A C++ parameter name for a value: what is in the file where that is short, else its role.
-static void nameArgument(func::FuncOp kernel, unsigned argument, const Twine &name, bool written) {
-  OpBuilder b(kernel.getContext());
-  kernel.setArgAttr(argument, kernel::nameAttrName, b.getStringAttr(name));
-  if (written)
-    kernel.setArgAttr(argument, kernel::writtenAttrName, b.getUnitAttr());
-}
-
 /// Whether a group's input is a constant, possibly with another shape.
 static bool isWeight(Value input) {
   while (auto reshape = input.getDefiningOp<ReshapeOp>())
@@ -61,36 +53,36 @@ static bool isWeight(Value input) {
 }
 
 static func::FuncOp createKernel(GroupOp group, StringRef name, ArrayAttr symbols, OpBuilder &b) {
-  auto buffer = [&](Type type) -> Type { return MemRefType::get({ShapedType::kDynamic}, memoryType(getElementTypeOrSelf(type))); };
   SmallVector<Type> types;
-  for (Value input : group.getInputs())
-    types.push_back(buffer(input.getType()));
-  for (Type type : group.getResultTypes())
-    types.push_back(buffer(type));
-  bool checks = checksValues(group);
-  if (checks)
-    types.push_back(MemRefType::get({1}, b.getI32Type()));
-  types.append((symbols ? symbols.size() : 0) + 2, b.getIndexType());
-  auto kernel = func::FuncOp::create(b, group.getLoc(), name, b.getFunctionType(types, {}));
-  kernel.setPrivate();
-  kernel.addEntryBlock();
-  unsigned inputs = group.getInputs().size(), results = group.getNumResults(), position = 0;
+  SmallVector<DictionaryAttr> attributes;
+  auto add = [&](Type type, const Twine &parameter, ArrayRef<StringRef> marks = {}) {
+    NamedAttrList attrs;
+    attrs.set(kernel::nameAttrName, b.getStringAttr(parameter));
+    for (StringRef mark : marks)
+      attrs.set(mark, b.getUnitAttr());
+    types.push_back(type);
+    attributes.push_back(attrs.getDictionary(b.getContext()));
+  };
+  auto buffer = [&](Type type) -> Type { return MemRefType::get({ShapedType::kDynamic}, memoryType(getElementTypeOrSelf(type))); };
+  unsigned inputs = group.getInputs().size(), results = group.getNumResults();
   unsigned constants = llvm::count_if(group.getInputs(), isWeight), variables = inputs - constants, named[2] = {0, 0};
   for (Value input : group.getInputs()) {
     bool constant = isWeight(input);
     std::string number = (constant ? constants : variables) > 1 ? std::to_string(named[constant]++) : "";
-    nameArgument(kernel, position++, (constant ? "weight" : "in") + number, false);
+    add(buffer(input.getType()), (constant ? "weight" : "in") + number);
   }
-  for (unsigned i = 0; i < results; ++i)
-    nameArgument(kernel, position++, results == 1 ? Twine("out") : "out" + Twine(i), true);
-  if (checks) {
-    kernel.setArgAttr(position, kernel::statusAttrName, b.getUnitAttr());
-    nameArgument(kernel, position++, "status", true);
-  }
+  for (auto [i, type] : llvm::enumerate(group.getResultTypes()))
+    add(buffer(type), results == 1 ? "out" : "out" + std::to_string(i), kernel::writtenAttrName);
+  if (checksValues(group))
+    add(MemRefType::get({1}, b.getI32Type()), "status", {kernel::statusAttrName, kernel::writtenAttrName});
   for (Attribute symbol : symbols ? symbols.getValue() : ArrayRef<Attribute>())
-    nameArgument(kernel, position++, cast<StringAttr>(symbol).getValue(), false);
-  nameArgument(kernel, position++, "begin", false);
-  nameArgument(kernel, position, "end", false);
+    add(b.getIndexType(), cast<StringAttr>(symbol).getValue());
+  add(b.getIndexType(), "begin");
+  add(b.getIndexType(), "end");
+  // All at once: a function's type and the array of its attributes are made anew for each change of one argument.
+  auto kernel = func::FuncOp::create(b, group.getLoc(), name, b.getFunctionType(types, {}), {}, attributes);
+  kernel.setPrivate();
+  kernel.addEntryBlock();
   llvm::SetVector<StringRef> nodes;
   collectNodes(group.getLoc(), nodes);
   kernel->setAttr(kernel::nodesAttrName, b.getStrArrayAttr(nodes.getArrayRef()));
