@@ -1,7 +1,11 @@
 //===- Decisions.cpp - What the compiler chose, and why --------------------===//
 #include "compiler/Decisions.h"
 #include "compiler/files/Printable.h"
+#include "dialects/kernel/EntryAttributeNames.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/ModelAttributeNames.h"

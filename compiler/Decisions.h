@@ -4,6 +4,7 @@
 
 #include "compiler/Compile.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/JSON.h"

@@ -2,6 +2,7 @@
 #include "compiler/Description.h"
 #include "compiler/Recursion.h"
 #include "compiler/files/Printable.h"
+#include "dialects/nn/OperationAttributeNames.h"
 
 using namespace llvm;
 

@@ -8,6 +8,7 @@
 #include "compiler/Recursion.h"
 #include "compiler/files/InputFile.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "passes/target/choice/CostModel.h"
 
 #include "mlir/IR/Builders.h"

@@ -3,7 +3,10 @@
 #include "compiler/files/Suggestion.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/OperationAttributeNames.h"
 #include "dialects/nn/Rounding.h"
+#include "dialects/nn/SignatureAttributeNames.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "dialects/nn/SymbolBounds.h"
 
 #include "llvm/ADT/StringExtras.h"

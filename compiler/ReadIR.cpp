@@ -3,9 +3,13 @@
 #include "compiler/Recursion.h"
 #include "compiler/import/Import.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "dialects/nn/SymbolBounds.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"

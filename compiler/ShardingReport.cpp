@@ -100,7 +100,7 @@ void printSharding(const Compilation &compilation) {
   printLine(llvm::errs(), line);
 }
 
-static llvm::json::Value toJson(Attribute attribute) {
+static llvm::json::Value attributeToJson(Attribute attribute) {
   if (auto text = dyn_cast<StringAttr>(attribute))
     return jsonText(text.getValue());
   if (auto flag = dyn_cast<BoolAttr>(attribute))
@@ -112,18 +112,18 @@ static llvm::json::Value toJson(Attribute attribute) {
   if (auto list = dyn_cast<ArrayAttr>(attribute)) {
     llvm::json::Array array;
     for (Attribute entry : list)
-      array.push_back(toJson(entry));
+      array.push_back(attributeToJson(entry));
     return array;
   }
   llvm::json::Object object;
   for (NamedAttribute entry : cast<DictionaryAttr>(attribute))
-    object[jsonText(entry.getName())] = toJson(entry.getValue());
+    object[jsonText(entry.getName())] = attributeToJson(entry.getValue());
   return object;
 }
 
 std::optional<llvm::json::Object> shardingToJson(const Compilation &compilation) {
   DictionaryAttr sharding = getSharding(compilation);
-  return sharding ? std::optional(std::move(*toJson(sharding).getAsObject())) : std::nullopt;
+  return sharding ? std::optional(std::move(*attributeToJson(sharding).getAsObject())) : std::nullopt;
 }
 
 } // namespace kiln

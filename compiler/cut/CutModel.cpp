@@ -13,9 +13,11 @@
 #include "compiler/files/Printable.h"
 #include "compiler/pipeline/IRPhases.h"
 #include "compiler/pipeline/Ranks.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Sequences.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -2,6 +2,7 @@
 #include "compiler/cut/RankSteps.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/ConstantPart.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/target/groups/Views.h"
 

@@ -1,8 +1,9 @@
 //===- StageModules.cpp - One module for each stage ------------------------===//
 #include "compiler/cut/StageModules.h"
-#include "dialects/nn/AttributeNames.h"
 #include "dialects/nn/Constraints.h"
 #include "dialects/nn/ModelAttributeNames.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/target/groups/Views.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -1,6 +1,7 @@
 //===- StepCosts.cpp - What the steps of a model cost ----------------------===//
 #include "compiler/cut/StepCosts.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/Dims.h"

@@ -2,6 +2,7 @@
 #include "compiler/cut/StepGraph.h"
 #include "compiler/Decisions.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/entry/Guards.h"
 #include "passes/target/groups/Places.h"
 #include "passes/target/groups/Views.h"

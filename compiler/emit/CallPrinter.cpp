@@ -9,6 +9,7 @@
 #include "compiler/emit/FunctionPrinter.h"
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 
 using namespace mlir;
 

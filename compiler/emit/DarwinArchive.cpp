@@ -13,17 +13,17 @@ using namespace llvm;
 
 namespace kiln {
 
-static constexpr StringLiteral magic = "!<arch>\n";
-static constexpr uint64_t headerBytes = 60, alignment = 8;
+static constexpr StringLiteral darwinMagic = "!<arch>\n";
+static constexpr uint64_t darwinHeaderBytes = 60, alignment = 8;
 
 /// A member's name with zeros behind it, so that the data are aligned.
 static std::string padName(StringRef name) {
   std::string padded = name.str();
-  padded.resize(alignTo(headerBytes + name.size() + 1, alignment) - headerBytes, '\0');
+  padded.resize(alignTo(darwinHeaderBytes + name.size() + 1, alignment) - darwinHeaderBytes, '\0');
   return padded;
 }
 
-static uint64_t memberBytes(StringRef name, uint64_t bytes) { return headerBytes + padName(name).size() + alignTo(bytes, alignment); }
+static uint64_t memberBytes(StringRef name, uint64_t bytes) { return darwinHeaderBytes + padName(name).size() + alignTo(bytes, alignment); }
 
 namespace {
 struct Index {
@@ -48,7 +48,7 @@ static Index makeIndex(ArrayRef<ArchiveMember> members, unsigned word) {
     index.data.append(text, word);
   };
   textBytes = alignTo(textBytes, alignment);
-  index.bytes = magic.size() + memberBytes(index.name, 2 * word * (symbols + 1) + textBytes);
+  index.bytes = darwinMagic.size() + memberBytes(index.name, 2 * word * (symbols + 1) + textBytes);
   number(2 * word * symbols);
   std::string texts;
   for (const ArchiveMember &member : members) {
@@ -92,7 +92,7 @@ static void writeHeader(raw_ostream &out, StringRef name, uint64_t bytes) {
 void writeDarwinArchive(raw_ostream &out, ArrayRef<ArchiveMember> members) {
   Index index = makeIndex(members);
   auto pad = [&](uint64_t bytes) { out << std::string(alignTo(bytes, alignment) - bytes, '\n'); };
-  out << magic;
+  out << darwinMagic;
   writeHeader(out, index.name, index.data.size());
   out << index.data;
   pad(index.data.size());

@@ -13,7 +13,7 @@ using namespace llvm;
 namespace kiln {
 
 /// The machine number and flags of ELF; zero for others.
-static std::pair<uint16_t, uint32_t> machineOf(StringRef name) {
+static std::pair<uint16_t, uint32_t> elfMachineOf(StringRef name) {
   Triple triple(name);
   if (!triple.isOSBinFormatELF())
     return {0, 0};
@@ -35,18 +35,18 @@ static std::pair<uint16_t, uint32_t> machineOf(StringRef name) {
   }
 }
 
-bool canMakeElf(StringRef triple) { return machineOf(triple).first != 0; }
+bool canMakeElf(StringRef triple) { return elfMachineOf(triple).first != 0; }
 
 /// The sections of the file, in the order of the section header table.
 enum Section { Null, Data, Stack, Symbols, Strings, Names, SectionCount };
 
-template <typename T> static void append(std::string &bytes, const T &record) {
+template <typename T> static void appendRecord(std::string &bytes, const T &record) {
   static_assert(std::is_trivially_copyable_v<T>);
   bytes.append(reinterpret_cast<const char *>(&record), sizeof(record));
 }
 
 template <typename Records> static typename Records::Header makeHeader(StringRef triple, uint64_t sectionTable) {
-  auto [machine, flags] = machineOf(triple);
+  auto [machine, flags] = elfMachineOf(triple);
   typename Records::Header header = {};
   std::copy_n(ELF::ElfMagic, 4, header.e_ident);
   header.e_ident[ELF::EI_CLASS] = Records::fileClass;
@@ -108,7 +108,7 @@ static DataObject makeObjectOf(StringRef triple, const std::string &sectionName,
   uint64_t sectionTable = alignTo(at, 8);
 
   std::string head, tail;
-  append(head, makeHeader<Records>(triple, sectionTable));
+  appendRecord(head, makeHeader<Records>(triple, sectionTable));
   head.resize(start, '\0');
   uint64_t written = start + size;
   auto pad = [&](uint64_t to) { tail.resize(to - written, '\0'); };
@@ -119,7 +119,7 @@ static DataObject makeObjectOf(StringRef triple, const std::string &sectionName,
   pad(table[Names].sh_offset);
   tail += names;
   pad(sectionTable);
-  append(tail, table);
+  appendRecord(tail, table);
   return {head, tail, head.size() + size + tail.size()};
 }
 

@@ -4,6 +4,8 @@
 #include "compiler/emit/InfoTables.h"
 #include "compiler/emit/KernelPrinter.h"
 #include "compiler/emit/RealExpressions.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Work.h"
 
 #include "llvm/ADT/MapVector.h"

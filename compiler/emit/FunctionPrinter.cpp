@@ -2,6 +2,7 @@
 #include "compiler/emit/FunctionPrinter.h"
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelAttributeNames.h"
 #include "dialects/kernel/Names.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -10,6 +10,7 @@
 #include "compiler/emit/Expression.h"
 #include "compiler/emit/Identifiers.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,5 +1,6 @@
 //===- LoopPrinter.cpp - scf loops and branches as C++ ---------------------===//
 #include "compiler/emit/FunctionPrinter.h"
+#include "dialects/kernel/EntryAttributeNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,5 +1,6 @@
 //===- MathExpressions.cpp - math operations as C++ ------------------------===//
 #include "compiler/emit/Expression.h"
+#include "dialects/kernel/EntryAttributeNames.h"
 #include "dialects/kernel/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -19,7 +19,7 @@ static std::vector<const SignatureTensor *> listTensors(const Signature &signatu
   return tensors;
 }
 
-static std::string number(size_t value) { return std::to_string(value); }
+static std::string sizeText(size_t value) { return std::to_string(value); }
 
 /// The struct of dimensions from the array of a session.
 static std::string printDims(const Signature &signature) {
@@ -27,7 +27,7 @@ static std::string printDims(const Signature &signature) {
     return "";
   std::string fields;
   for (size_t i = 0; i < signature.symbols.size(); ++i)
-    fields += (i ? ", values[" : "values[") + number(i) + "]";
+    fields += (i ? ", values[" : "values[") + sizeText(i) + "]";
   return "  static " + signature.name + "_dims make_dims(const int64_t *values) noexcept { return {" + fields + "}; }\n";
 }
 
@@ -44,8 +44,8 @@ static std::string printShapes(const Signature &signature) {
   size_t at = 0;
   for (const SignatureTensor *tensor : listTensors(signature))
     for (AffineExpr dim : tensor->dims)
-      text += "    extents_of_all[" + number(at++) + "] = " + dimText(dim, signature, "dims.") + ";\n";
-  return "  static constexpr size_t extents = " + number(at) + ";\n" + text + "  }\n";
+      text += "    extents_of_all[" + sizeText(at++) + "] = " + dimText(dim, signature, "dims.") + ";\n";
+  return "  static constexpr size_t extents = " + sizeText(at) + ";\n" + text + "  }\n";
 }
 
 /// Room for the outputs whose sizes the run computes.
@@ -53,8 +53,8 @@ static std::string printMost(const Signature &signature) {
   std::string text = openFunction("size_t", "most_elements", ", [[maybe_unused]] size_t number", signature), numbers;
   for (auto [i, tensor] : llvm::enumerate(listTensors(signature)))
     if (tensor->most) {
-      text += "    if (number == " + number(i) + ")\n      return size_t(" + dimText(tensor->most, signature, "dims.") + ");\n";
-      numbers += (numbers.empty() ? "number == " : " || number == ") + number(i);
+      text += "    if (number == " + sizeText(i) + ")\n      return size_t(" + dimText(tensor->most, signature, "dims.") + ");\n";
+      numbers += (numbers.empty() ? "number == " : " || number == ") + sizeText(i);
     }
   return text + "    return 0;\n  }\n  static bool is_computed([[maybe_unused]] size_t number) noexcept { return " + (numbers.empty() ? "false" : numbers) +
          "; }\n";
@@ -65,7 +65,7 @@ static std::string fillStruct(const std::vector<SignatureTensor> &tensors, bool 
   std::string fields;
   for (auto [i, tensor] : llvm::enumerate(tensors))
     fields += (i ? ", static_cast<" : "static_cast<") + std::string(isConst ? "const " : "") + publicType(tensor.type.getElementType()) + " *>(places[" +
-              number(first + i) + "])";
+              sizeText(first + i) + "])";
   return tensors.empty() ? "nullptr" : fields;
 }
 
@@ -80,7 +80,7 @@ static std::string printRun(const Signature &signature) {
           (signature.externalWeights ? "weights, " : "") + "workspace, context);\n";
   for (auto [i, symbol] : llvm::enumerate(signature.symbols))
     if (symbol.most)
-      text += "    values[" + number(i) + "] = dims." + symbol.field + ";\n";
+      text += "    values[" + sizeText(i) + "] = dims." + symbol.field + ";\n";
   return text + "    return status;\n  }\n";
 }
 
@@ -89,10 +89,10 @@ static std::string printModel(const Signature &signature) {
   const std::string &name = signature.name;
   std::string sizes;
   for (const SignatureTensor *tensor : listTensors(signature))
-    sizes += number(std::max<int64_t>(nn::elementBytes(tensor->type.getElementType()), 1)) + ", ";
-  std::string text = "namespace kiln::detail {\nstruct " + name + "_model {\n  static constexpr size_t inputs = " + number(signature.inputs.size()) +
-                     ", outputs = " + number(signature.outputs.size()) + ", symbols = " + number(signature.symbols.size()) +
-                     ", computed = " + number(signature.computedSymbols().size()) + ";\n  static const kiln_model_info &info() noexcept { return " + name +
+    sizes += sizeText(std::max<int64_t>(nn::elementBytes(tensor->type.getElementType()), 1)) + ", ";
+  std::string text = "namespace kiln::detail {\nstruct " + name + "_model {\n  static constexpr size_t inputs = " + sizeText(signature.inputs.size()) +
+                     ", outputs = " + sizeText(signature.outputs.size()) + ", symbols = " + sizeText(signature.symbols.size()) +
+                     ", computed = " + sizeText(signature.computedSymbols().size()) + ";\n  static const kiln_model_info &info() noexcept { return " + name +
                      "_info; }\n  static size_t element_bytes(size_t number) noexcept {\n    constexpr size_t sizes[] = {" + sizes +
                      "1};\n    return sizes[number];\n  }\n" + printDims(signature);
   text += openFunction("size_t", "workspace_size", "", signature);
@@ -114,7 +114,7 @@ static std::string printSetter(const std::string &self, const std::string &sette
 static std::string printArgument(const Signature &signature, size_t position, const std::string &setter) {
   const SignatureTensor &tensor = *listTensors(signature)[position];
   bool isInput = position < signature.inputs.size();
-  std::string self = signature.name + "_session", at = number(position), type = publicType(tensor.type.getElementType());
+  std::string self = signature.name + "_session", at = sizeText(position), type = publicType(tensor.type.getElementType());
   std::string text = "\n  // " + std::string(isInput ? "Input " : "Output ") + makeCommentText(tensor.onnxName) + ": ";
   text += makeCommentText(shapeText(tensor, signature)) + (isInput ? "" : ". The session's until its next run, unless the caller gives memory") + ".\n";
   if (!isInput)
@@ -154,7 +154,7 @@ static std::string printSession(const Signature &signature) {
   text += "  // Checks the arguments and runs. Throws kiln::error; without exceptions it prints the message and traps. try_run() does neither.\n";
   text += "  " + self + " &run() { return this->finish(*this); }\n";
   for (auto [i, symbol] : llvm::enumerate(signature.symbols))
-    text += printDimension(self, symbol, names.unique(symbol.field), number(i));
+    text += printDimension(self, symbol, names.unique(symbol.field), sizeText(i));
   for (size_t i = 0; i < setters.size(); ++i)
     text += printArgument(signature, i, setters[i]);
   return text + "};\n\n";

@@ -1,5 +1,8 @@
 //===- Signature.cpp - What a program sees of a model ----------------------===//
 #include "compiler/emit/Signature.h"
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
+#include "dialects/nn/OperationAttributeNames.h"
 #include "dialects/nn/Rounding.h"
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/Identifiers.h"
@@ -10,6 +13,8 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Constraints.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/SignatureAttributeNames.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>
 #include <cmath>

@@ -4,6 +4,7 @@
 
 #include "compiler/ImageOptions.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Sequences.h"
 #include "dialects/nn/SymbolBounds.h"

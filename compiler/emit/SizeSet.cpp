@@ -7,11 +7,11 @@
 namespace kiln {
 
 /// Sets with a longer period are not kept.
-static constexpr int64_t mostPeriod = 1 << 14;
+static constexpr int64_t mostSetPeriod = 1 << 14;
 
 std::optional<SizeSet> SizeSet::combine(const SizeSet &a, const SizeSet &b, bool isUnion) {
   int64_t period = std::lcm<int64_t>(a.remainders.size(), b.remainders.size());
-  if (period > mostPeriod)
+  if (period > mostSetPeriod)
     return std::nullopt;
   auto isIn = [&](bool left, bool right) { return isUnion ? left || right : left && right; };
   llvm::BitVector remainders{unsigned(period)}, small(std::max(a.small.size(), b.small.size()));

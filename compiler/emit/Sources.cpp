@@ -7,6 +7,7 @@
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/KernelPrinter.h"
 #include "dialects/kernel/IndexWidth.h"
+#include "dialects/kernel/KernelAttributeNames.h"
 
 #include <numeric>
 #include <set>

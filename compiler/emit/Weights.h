@@ -3,6 +3,7 @@
 #define KILN_COMPILER_EMIT_WEIGHTS_H
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 #include <vector>

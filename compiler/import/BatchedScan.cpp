@@ -8,12 +8,14 @@
 #include "compiler/import/BatchedScan.h"
 #include "compiler/import/RolledLoops.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 using namespace mlir;
 
 namespace kiln::import {
 
-static constexpr int64_t mostSteps = 4096, mostEntries = 1024;
+static constexpr int64_t mostBatchedSteps = 4096, mostEntries = 1024;
 
 namespace {
 class BatchedScan {
@@ -138,7 +140,7 @@ LogicalResult BatchedScan::runEntry(int64_t at) {
   SmallVector<Value> all, carried = llvm::map_to_vector(states, [&](Value value) { return entryOf(value, at); });
   std::string name = node.name() + "[" + std::to_string(at) + "]";
   auto count = nn::getConstantDim(steps);
-  if (!count || *count < 1 || *count > mostSteps) {
+  if (!count || *count < 1 || *count > mostBatchedSteps) {
     auto body = [&](AffineExpr step, ArrayRef<Value> present) { return takeStep(step, present, name + "/"); };
     if (failed(buildLoop(node, steps, carried, SmallVector<int64_t>(rows, 0), body, all)))
       return failure();

@@ -12,6 +12,10 @@
 #include "compiler/import/EncoderDecoder.h"
 #include "compiler/import/RolledLoops.h"
 #include "compiler/import/TimestampRules.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 #include <cmath>
 

@@ -2,6 +2,9 @@
 #include "compiler/import/Choices.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/SymbolicSizes.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataSizedOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 using namespace mlir;
 

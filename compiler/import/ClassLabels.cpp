@@ -7,6 +7,7 @@
 #include "compiler/import/SignatureReader.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

@@ -2,6 +2,10 @@
 #include "compiler/import/Contents.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>

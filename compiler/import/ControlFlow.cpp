@@ -15,6 +15,9 @@
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/SymbolicSizes.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include <cmath>
 

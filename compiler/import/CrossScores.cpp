@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/import/CrossScores.h"
 #include "compiler/import/AlignDims.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include <limits>
 

@@ -8,6 +8,9 @@
 #include "compiler/import/Choices.h"
 #include "compiler/import/onnx.pb.h"
 #include "compiler/import/ops/Attention.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 #include <limits>
 

@@ -3,8 +3,8 @@
 #include "compiler/import/Delegates.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
-#include "dialects/nn/Calls.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/NNCallOps.h"
 
 using namespace mlir;
 

@@ -12,8 +12,9 @@
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/Schema.h"
 #include "compiler/import/TensorData.h"
-#include "dialects/nn/Calls.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

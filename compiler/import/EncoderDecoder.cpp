@@ -7,6 +7,7 @@
 #include "compiler/import/EncoderDecoder.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -3,7 +3,7 @@
 #include "compiler/definitions/SourceText.h"
 #include "compiler/import/DefinitionUse.h"
 #include "compiler/import/Diagnostics.h"
-#include "dialects/nn/Calls.h"
+#include "dialects/nn/NNCallOps.h"
 
 using namespace mlir;
 

@@ -3,6 +3,7 @@
 #define KILN_COMPILER_IMPORT_FUNCTIONCALLS_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 

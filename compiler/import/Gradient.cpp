@@ -7,6 +7,11 @@
 #include "compiler/files/Printable.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 #include "llvm/ADT/STLExtras.h"
 

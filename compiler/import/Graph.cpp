@@ -9,6 +9,7 @@
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/Constraints.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"

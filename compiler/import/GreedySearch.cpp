@@ -6,6 +6,8 @@
 #include "compiler/import/GreedySearch.h"
 #include "compiler/import/DecoderSearch.h"
 #include "compiler/import/RolledLoops.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -6,6 +6,7 @@
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"

@@ -3,6 +3,8 @@
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/NNRuntimeOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 using namespace mlir;
 

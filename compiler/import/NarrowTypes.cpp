@@ -2,6 +2,8 @@
 #include "compiler/import/NarrowTypes.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include <cmath>
 

@@ -2,6 +2,13 @@
 #include "compiler/import/BodyImporter.h"
 #include "compiler/import/Node.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNRuntimeOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "mlir/IR/Verifier.h"
 #include <algorithm>

@@ -13,6 +13,7 @@
 #include "compiler/import/NamedValues.h"
 #include "compiler/import/SymbolicSizes.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/SaveAndRestore.h"

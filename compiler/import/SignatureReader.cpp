@@ -5,6 +5,9 @@
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "dialects/nn/TensorQuantization.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -2,6 +2,7 @@
 #include "compiler/import/SymbolicSizes.h"
 #include "compiler/files/Suggestion.h"
 #include "compiler/import/Diagnostics.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,6 +1,7 @@
 //===- TimestampRules.cpp - Which tokens may follow each other in Whisper ----===//
 #include "compiler/import/TimestampRules.h"
 #include "compiler/import/DecoderSearch.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 #include <limits>
 

@@ -8,7 +8,9 @@
 #include "compiler/pipeline/Stages.h"
 #include "compiler/pipeline/Versions.h"
 #include "compiler/target/Targets.h"
+#include "dialects/nn/OperationAttributeNames.h"
 #include "dialects/nn/Rounding.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/Passes.h"
 #include "passes/graph/SpecializeSizes.h"
 

@@ -8,6 +8,9 @@
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/RunPass.h"
 #include "compiler/pipeline/Stages.h"
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/Passes.h"
 
 using namespace mlir;

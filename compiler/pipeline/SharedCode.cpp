@@ -2,6 +2,7 @@
 #include "compiler/pipeline/SharedCode.h"
 #include "dialects/nn/ConstantPart.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Ranks.h"
 
 using namespace mlir;

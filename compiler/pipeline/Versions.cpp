@@ -2,6 +2,7 @@
 #include "compiler/pipeline/Versions.h"
 #include "compiler/pipeline/RunPass.h"
 #include "dialects/kernel/Libraries.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/SymbolBounds.h"
 #include "passes/Passes.h"

@@ -6,6 +6,9 @@
 #include "compiler/files/Printable.h"
 #include "compiler/report/KernelRows.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 using namespace mlir;
 

@@ -1,6 +1,8 @@
 //===- EntryRows.cpp - What a run launches, and the memory that it uses ------===//
 #include "compiler/report/EntryRows.h"
 #include "compiler/Decisions.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Work.h"
 #include "dialects/nn/ConstantData.h"
 #include "passes/kernel/BufferLives.h"

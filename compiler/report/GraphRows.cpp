@@ -6,6 +6,9 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "passes/analysis/ValueRangeAnalysis.h"
 
 using namespace mlir;

@@ -4,6 +4,8 @@
 #include "compiler/emit/Sources.h"
 #include "compiler/emit/Weights.h"
 #include "compiler/files/Printable.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Tuning.h"
 #include "runtime/include/kiln/math/bounds.h"
 

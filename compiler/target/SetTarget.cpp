@@ -1,6 +1,7 @@
 //===- SetTarget.cpp - A pass for tests: --kiln-set-target=name=NAME -------===//
 #include "compiler/target/SetTarget.h"
 #include "compiler/target/Targets.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

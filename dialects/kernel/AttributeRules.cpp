@@ -1,6 +1,10 @@
 //===- AttributeRules.cpp - What the attributes of the dialect may be ------===//
 #include "dialects/kernel/AttributeRules.h"
+#include "dialects/kernel/EntryAttributeNames.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/kernel/Work.h"
 
 using namespace mlir;

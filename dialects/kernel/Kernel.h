@@ -1,16 +1,11 @@
-//===- Kernel.h - The kernel dialect ---------------------------------------===//
+//===- Kernel.h - The kernel dialect: attributes and enums -----------------===//
 #ifndef KILN_DIALECTS_KERNEL_KERNEL_H
 #define KILN_DIALECTS_KERNEL_KERNEL_H
 
-#include "dialects/kernel/AttributeNames.h"
-#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
-#include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
-#include "mlir/IR/SymbolTable.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace kiln::kernel {
 /// The numbers of #kernel.tuning. Tuning.h lists them, for the sources that read one: others need not be compiled again when the list changes.
@@ -22,9 +17,6 @@ enum class Tuned : unsigned;
 
 #define GET_ATTRDEF_CLASSES
 #include "dialects/kernel/KernelAttributes.h.inc"
-
-#define GET_OP_CLASSES
-#include "dialects/kernel/KernelOps.h.inc"
 
 namespace kiln::kernel {
 

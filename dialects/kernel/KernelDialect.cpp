@@ -1,5 +1,7 @@
 //===- KernelDialect.cpp - The kernel dialect ------------------------------===//
-#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/kernel/TargetFaults.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,5 +1,6 @@
 //===- KernelOps.cpp - Operations of the kernel dialect --------------------===//
-#include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Libraries.h"
 #include "dialects/kernel/Names.h"
 

@@ -9,10 +9,10 @@ using namespace mlir;
 namespace kiln::kernel {
 
 /// The mark in a diagnostic's metadata, which nobody prints.
-static constexpr llvm::StringLiteral mark = "kernel.refusal";
+static constexpr llvm::StringLiteral refusalMark = "kernel.refusal";
 
 static InFlightDiagnostic markRefusal(InFlightDiagnostic error, MLIRContext *context) {
-  error.getUnderlyingDiagnostic()->getMetadata().push_back(DiagnosticArgument(StringAttr::get(context, mark)));
+  error.getUnderlyingDiagnostic()->getMetadata().push_back(DiagnosticArgument(StringAttr::get(context, refusalMark)));
   return error;
 }
 
@@ -23,7 +23,7 @@ InFlightDiagnostic emitRefusal(Operation *op) { return markRefusal(op->emitError
 bool isRefusal(Diagnostic &diagnostic) {
   return llvm::any_of(diagnostic.getMetadata(), [](DiagnosticArgument &argument) {
     auto text = argument.getKind() == DiagnosticArgument::DiagnosticArgumentKind::Attribute ? dyn_cast<StringAttr>(argument.getAsAttribute()) : StringAttr();
-    return text && text.getValue() == mark;
+    return text && text.getValue() == refusalMark;
   });
 }
 

@@ -2,7 +2,9 @@
 #ifndef KILN_DIALECTS_KERNEL_WORK_H
 #define KILN_DIALECTS_KERNEL_WORK_H
 
+#include "dialects/kernel/EntryAttributeNames.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 
 namespace kiln::kernel {
 

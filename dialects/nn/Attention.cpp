@@ -13,6 +13,12 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Verify.h"

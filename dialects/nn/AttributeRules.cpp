@@ -3,8 +3,11 @@
 #include "dialects/nn/ClassLabels.h"
 #include "dialects/nn/ModelAttributeNames.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/OperationAttributeNames.h"
 #include "dialects/nn/Rounding.h"
 #include "dialects/nn/Sequences.h"
+#include "dialects/nn/SignatureAttributeNames.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "dialects/nn/TensorQuantization.h"
 
 using namespace mlir;

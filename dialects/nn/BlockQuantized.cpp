@@ -84,6 +84,3 @@ LogicalResult BlockQuantizedMatmulOp::verify() {
     return failure();
   return verifyDims(*this, getType(), result, "the result");
 }
-
-#define GET_OP_CLASSES
-#include "dialects/nn/NNBlockOps.cpp.inc"

@@ -2,11 +2,9 @@
 #ifndef KILN_DIALECTS_NN_BLOCKQUANTIZED_H
 #define KILN_DIALECTS_NN_BLOCKQUANTIZED_H
 
-#include "dialects/nn/NN.h"
+#include "dialects/nn/NNBlockOps.h"
 #include <optional>
 
-#define GET_OP_CLASSES
-#include "dialects/nn/NNBlockOps.h.inc"
 
 namespace kiln::nn {
 

@@ -1,8 +1,8 @@
 //===- Calls.cpp - Transforms, conversions of strings ------------------------===//
-#include "dialects/nn/Calls.h"
 #include "dialects/nn/FullTrees.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Fourier.h"
+#include "dialects/nn/NNCallOps.h"
 #include "dialects/nn/Verify.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -116,6 +116,3 @@ LogicalResult ExternCallOp::verify() {
     return emitOpError("has no result");
   return success();
 }
-
-#define GET_OP_CLASSES
-#include "dialects/nn/NNCallOps.cpp.inc"

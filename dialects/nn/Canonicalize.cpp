@@ -2,6 +2,9 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Permute.h"
 
 #include "mlir/IR/PatternMatch.h"

@@ -2,6 +2,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Verify.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -1,6 +1,7 @@
 //===- ComputedDims.cpp - Symbols that the model computes -------------------===//
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 using namespace mlir;
 

@@ -2,6 +2,8 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/ConstantPart.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinDialect.h"

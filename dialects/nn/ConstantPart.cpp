@@ -80,7 +80,7 @@ const char *ConstantPart::findInSource() const {
 }
 
 /// What is read of a mapped source before its pages go.
-static constexpr int64_t releasedBytes = int64_t(16) << 20;
+static constexpr int64_t releasedSourceBytes = int64_t(16) << 20;
 
 void ConstantPart::copyTo(char *target) const {
   ConstantData whole(source);
@@ -96,7 +96,7 @@ void ConstantPart::copyTo(char *target) const {
   for (size_t done = 0; done < bytes; done += size_t(run)) {
     int64_t from = origin * element;
     std::memcpy(target + done, whole.bytes().data() + from, size_t(run));
-    if (from - released > releasedBytes) {
+    if (from - released > releasedSourceBytes) {
       whole.releasePages(released, from);
       released = from;
     }

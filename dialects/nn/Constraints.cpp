@@ -3,6 +3,7 @@
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/ModelAttributeNames.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 using namespace mlir;
 

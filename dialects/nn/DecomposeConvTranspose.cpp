@@ -14,6 +14,10 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Permute.h"
 #include <cmath>
 

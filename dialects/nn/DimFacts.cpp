@@ -2,6 +2,7 @@
 #include "dialects/nn/DimFacts.h"
 #include "dialects/nn/Constraints.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -2,7 +2,7 @@
 #ifndef KILN_DIALECTS_NN_FOURIER_H
 #define KILN_DIALECTS_NN_FOURIER_H
 
-#include "dialects/nn/Calls.h"
+#include "dialects/nn/NNCallOps.h"
 
 namespace kiln::nn {
 

@@ -1,6 +1,12 @@
 //===- Losses.cpp - Losses and their parts ----------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNLossOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Verify.h"
 
 using namespace mlir;

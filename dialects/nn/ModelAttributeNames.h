@@ -1,6 +1,6 @@
-//===- ModelAttributeNames.h - What a module remembers for people ------------===//
+//===- ModelAttributeNames.h - Attributes that people are told ------------===//
 //
-// More names of AttributeNames.h: attributes of the module that no pass computes with, but that people are told, such as those of its ONNX file.
+// Attributes of the module that no pass computes with, but that people are told, such as those of its ONNX file.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_NN_MODELATTRIBUTENAMES_H
@@ -18,6 +18,8 @@ inline constexpr llvm::StringLiteral metadataAttrName = "nn.metadata";
 inline constexpr llvm::StringLiteral shardingAttrName = "nn.sharding";
 /// How many copies put slices of an exchange of ranks in order, beside the transposes that change layouts.
 inline constexpr llvm::StringLiteral sliceCopiesAttrName = "nn.slice_copies";
+/// How many transposes the choice of layouts left.
+inline constexpr llvm::StringLiteral transposesAttrName = "nn.transposes";
 
 } // namespace kiln::nn
 

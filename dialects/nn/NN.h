@@ -1,9 +1,12 @@
-//===- NN.h - The nn dialect -----------------------------------------------===//
+//===- NN.h - The nn dialect: attributes, enums and interfaces -------------===//
+//
+// The operations have one header for each family, NN<Family>Ops.h, which is made from FamilyOps.h.in. A source includes those whose operations it names.
+//
+//===----------------------------------------------------------------------===//
 #ifndef KILN_DIALECTS_NN_NN_H
 #define KILN_DIALECTS_NN_NN_H
 
 #include "dialects/kernel/Kernel.h"
-#include "dialects/nn/AttributeNames.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -23,9 +26,6 @@
 #include "dialects/nn/NNAttributes.h.inc"
 
 #include "dialects/nn/NNInterfaces.h.inc"
-
-#define GET_OP_CLASSES
-#include "dialects/nn/NNOps.h.inc"
 
 namespace kiln::nn {
 

@@ -27,6 +27,11 @@ def NN_Dialect : Dialect {
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+  private:
+#define NN_FAMILY(name) void add##name##Ops();
+#include "dialects/nn/Families.def"
+  }];
 }
 
 def NN_DimsAttr : AttrDef<NN_Dialect, "Dims", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {

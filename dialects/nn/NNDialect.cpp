@@ -1,6 +1,6 @@
 //===- NNDialect.cpp - The nn dialect --------------------------------------===//
 #include "dialects/nn/BlockQuantized.h"
-#include "dialects/nn/Calls.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Ranks.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -24,22 +24,8 @@ void NNDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "dialects/nn/NNAttributes.cpp.inc"
       >();
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/nn/NNOps.cpp.inc"
-      >();
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/nn/NNCallOps.cpp.inc"
-      >();
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/nn/NNBlockOps.cpp.inc"
-      >();
-  addOperations<
-#define GET_OP_LIST
-#include "dialects/nn/NNRankOps.cpp.inc"
-      >();
+#define NN_FAMILY(name) add##name##Ops();
+#include "dialects/nn/Families.def"
 }
 
 Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

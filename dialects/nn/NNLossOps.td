@@ -2,9 +2,7 @@
 #ifndef KILN_NN_LOSS_OPS
 #define KILN_NN_LOSS_OPS
 
-include "dialects/nn/NNBase.td"
-include "dialects/nn/NNInterfaces.td"
-include "dialects/nn/NNNormalizationOps.td"
+include "dialects/nn/NNComposite.td"
 
 def NN_LossReduction : I32EnumAttr<"LossReduction", "how the losses of all positions are reduced", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Sum", 1, "sum">, I32EnumAttrCase<"Mean", 2, "mean">]> {

@@ -2,19 +2,7 @@
 #ifndef KILN_NN_NORMALIZATION_OPS
 #define KILN_NN_NORMALIZATION_OPS
 
-include "dialects/nn/NNBase.td"
-include "dialects/nn/NNInterfaces.td"
-
-class NN_Composite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !listconcat(traits, [
-    Pure, DeclareOpInterfaceMethods<NN_Decomposable>, DeclareOpInterfaceMethods<NN_FusedKernel>])>;
-
-class NN_RowComposite<string mnemonic, list<Trait> traits = [], dag attributes = (ins)> : NN_Composite<mnemonic, !listconcat(traits, [
-    SameOperandsAndResultType, NN_AlongAxis, DeclareOpInterfaceMethods<NN_Permutable, ["permuteAttributes"]>])> {
-  let arguments = !con((ins NN_FloatTensor:$input, I64Attr:$axis), attributes);
-  let results = (outs NN_FloatTensor:$result);
-  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($result)";
-  let hasVerifier = 1;
-}
+include "dialects/nn/NNComposite.td"
 
 def NN_SoftmaxOp : NN_RowComposite<"softmax", [NN_Approximate],
                                     (ins NN_Accuracy:$accuracy, OptionalAttr<F64Attr>:$shift, OptionalAttr<StrAttr>:$proof)> {
@@ -68,10 +56,6 @@ def NN_RmsNormOp : NN_Composite<"rms_norm", [NN_AlongAxis, AllTypesMatch<["input
   let assemblyFormat = "$input `,` $scale `axis` $axis `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)";
   let hasVerifier = 1;
 }
-
-// Composites without a kernel on any target: graph passes see them whole, and the target stage splits them.
-class NN_SplitComposite<string mnemonic, list<Trait> traits = []> : NN_Op<mnemonic, !listconcat(traits, [
-    Pure, DeclareOpInterfaceMethods<NN_Decomposable>])>;
 
 def NN_LpNormOp : NN_SplitComposite<"lp_norm", [NN_AlongAxis, SameOperandsAndResultType]> {
   let summary = "x / (sum of |x|^p)^(1/p) along one axis, zero where the sum is zero; p is 1 or 2: ONNX LpNormalization.";

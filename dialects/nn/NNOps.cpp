@@ -1,7 +1,10 @@
-//===- NNOps.cpp - Generated code and folds of the nn dialect --------------===//
+//===- NNOps.cpp - Folds and index maps of the nn dialect   --------------===//
 #include "dialects/nn/NN.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/DimFacts.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Verify.h"
 
@@ -106,6 +109,3 @@ AffineMap SliceOp::getIndexMap() {
     exprs.push_back(getStarts().getResult(i) + getAffineDimExpr(i, getContext()) * step);
   return AffineMap::get(exprs.size(), getStarts().getNumSymbols(), exprs, getContext());
 }
-
-#define GET_OP_CLASSES
-#include "dialects/nn/NNOps.cpp.inc"

@@ -3,7 +3,7 @@
 #define KILN_NN_QUANTIZED_OPS
 
 include "dialects/nn/NNBase.td"
-include "dialects/nn/NNElementwiseOps.td"
+include "dialects/nn/NNElementwise.td"
 include "dialects/nn/NNInterfaces.td"
 
 // An integer q stands for the number (q - zero_point) * scale. Scales and zero points have the shape of what they belong to: one number, one for each slice

@@ -1,6 +1,9 @@
 //===- Permute.cpp - Operations under another order of dimensions ----------===//
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/BuiltinOps.h"

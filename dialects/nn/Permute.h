@@ -3,6 +3,7 @@
 #define KILN_DIALECTS_NN_PERMUTE_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 namespace kiln::nn {
 

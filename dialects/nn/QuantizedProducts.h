@@ -9,6 +9,7 @@
 #define KILN_DIALECTS_NN_QUANTIZEDPRODUCTS_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNQuantizedOps.h"
 #include <optional>
 
 namespace kiln::nn {

@@ -2,6 +2,7 @@
 #include "dialects/nn/Ranks.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Verify.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -293,6 +294,3 @@ LogicalResult MergedExchangeOp::verify() {
   }
   return success();
 }
-
-#define GET_OP_CLASSES
-#include "dialects/nn/NNRankOps.cpp.inc"

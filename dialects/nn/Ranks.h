@@ -2,11 +2,9 @@
 #ifndef KILN_DIALECTS_NN_RANKS_H
 #define KILN_DIALECTS_NN_RANKS_H
 
-#include "dialects/nn/NN.h"
+#include "dialects/nn/NNRankOps.h"
 #include <optional>
 
-#define GET_OP_CLASSES
-#include "dialects/nn/NNRankOps.h.inc"
 
 namespace kiln::nn {
 

@@ -31,7 +31,7 @@ struct Place {
   std::vector<Move> moves;
 };
 
-class Builder {
+class AutomatonBuilder {
 public:
   std::vector<Place> places;
   /// The place behind `part` when it begins at `from`.
@@ -64,7 +64,7 @@ static std::bitset<256> byteRange(int first, int last) {
 }
 
 /// A character of ASCII, or one of two to four bytes.
-int Builder::addSet(const CharacterSet &set, int from) {
+int AutomatonBuilder::addSet(const CharacterSet &set, int from) {
   std::bitset<256> ascii;
   for (int c = 0; c < 128; ++c)
     ascii.set(c, set.ascii[c]);
@@ -78,7 +78,7 @@ int Builder::addSet(const CharacterSet &set, int from) {
   return end;
 }
 
-int Builder::addRepeat(const RegexPart &part, int from) {
+int AutomatonBuilder::addRepeat(const RegexPart &part, int from) {
   for (int i = 0; i < part.least && !isTooLarge(); ++i)
     from = add(*part.parts[0], from);
   if (part.most < 0) {
@@ -97,7 +97,7 @@ int Builder::addRepeat(const RegexPart &part, int from) {
   return end;
 }
 
-int Builder::add(const RegexPart &part, int from) {
+int AutomatonBuilder::add(const RegexPart &part, int from) {
   switch (part.kind) {
   case RegexPart::Empty:
     return from;
@@ -232,7 +232,7 @@ std::optional<Automaton> compileRegex(StringRef pattern, std::string &reason) {
   auto parts = parseRegex(pattern, reason);
   if (!parts)
     return std::nullopt;
-  Builder builder;
+  AutomatonBuilder builder;
   int end = builder.add(*parts, builder.newPlace());
   if (builder.isTooLarge()) {
     reason = "the pattern is too large once its repetitions are expanded";

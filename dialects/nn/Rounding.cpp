@@ -1,6 +1,6 @@
 //===- Rounding.cpp - Numbers that are rounded because the user asks for it -===//
 #include "dialects/nn/Rounding.h"
-#include "dialects/nn/AttributeNames.h"
+#include "dialects/nn/OperationAttributeNames.h"
 
 using namespace mlir;
 

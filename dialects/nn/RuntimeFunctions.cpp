@@ -1,6 +1,7 @@
 //===- RuntimeFunctions.cpp - Random numbers, strings and pictures ------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNRuntimeOps.h"
 #include "dialects/nn/Regex.h"
 #include "dialects/nn/Verify.h"
 

@@ -1,7 +1,12 @@
 //===- Scalar.cpp - Element-wise formulas as plain C++ ---------------------===//
 #include "dialects/nn/Scalar.h"
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/Dims.h"
-#include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,6 +1,6 @@
 //===- Sequences.cpp - Sequences and optionals in a model's signature ---------===//
 #include "dialects/nn/Sequences.h"
-#include "dialects/nn/AttributeNames.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -3,6 +3,7 @@
 #define KILN_DIALECTS_NN_SHORTCUTS_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNNormalizationOps.h"
 
 namespace kiln::nn {
 

@@ -1,6 +1,7 @@
 //===- SymbolBounds.cpp - What the caller may give as a dimension ----------===//
 #include "dialects/nn/SymbolBounds.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 using namespace mlir;
 

@@ -2,6 +2,7 @@
 #include "dialects/nn/TensorQuantization.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNQuantizedOps.h"
 #include "dialects/nn/QuantizedProducts.h"
 
 #include "mlir/IR/Builders.h"

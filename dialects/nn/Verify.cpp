@@ -2,6 +2,9 @@
 #include "dialects/nn/Verify.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 using namespace mlir;
 

@@ -1,6 +1,11 @@
 //===- VerifyCompute.cpp - Verifiers of reductions, contractions, rows -----===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNRecurrentOps.h"
+#include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/Verify.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -1,6 +1,7 @@
 //===- VerifyDataSized.cpp - Verifiers of results that only the data sizes --===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataSizedOps.h"
 #include "dialects/nn/Verify.h"
 
 using namespace mlir;

@@ -2,6 +2,11 @@
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Verify.h"
 
 using namespace mlir;

@@ -5,6 +5,7 @@
 //   %r = nn.relu %x {range = "[0, inf] or NaN"} : tensor<4xf32>
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/OperationAttributeNames.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ValueRangeAnalysis.h"
 

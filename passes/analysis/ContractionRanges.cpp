@@ -2,6 +2,7 @@
 #include "passes/analysis/ContractionRanges.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/ConstantPart.h"
+#include "dialects/nn/NNContractionOps.h"
 #include "passes/analysis/ValueRangeAnalysis.h"
 
 using namespace mlir;

@@ -12,8 +12,6 @@ using namespace mlir;
 
 namespace kiln {
 
-static constexpr double infinity = std::numeric_limits<double>::infinity();
-
 Interval Interval::join(const Interval &x, const Interval &y) {
   return {std::min(x.low, y.low), std::max(x.high, y.high), x.nan || y.nan};
 }

@@ -9,11 +9,13 @@
 
 namespace kiln {
 
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// A range of all elements of a value: they are in [low, high], or NaN if `nan` is set. An infinite end is a value that may occur. Zero has no sign. The
 /// ends are numbers of the element type, so that rounding to it stays inside.
 struct Interval {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
+  double low = infinity;
+  double high = -infinity;
   bool nan = false;
 
   /// The default is the bottom of the lattice: no element at all.

@@ -19,8 +19,6 @@ using namespace kiln::nn;
 
 /// More than the relative error of any variant of a transcendental function, those for half precision included.
 static constexpr double functionError = 0x1p-8;
-static constexpr double infinity = std::numeric_limits<double>::infinity();
-
 namespace {
 struct RangeInterpreter {
   Block &body;

@@ -10,6 +10,14 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/ConstantPart.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "passes/analysis/ScalarRanges.h"
 
 #include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
@@ -23,8 +31,6 @@ using namespace mlir;
 namespace kiln {
 
 using namespace nn;
-
-static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 int64_t getLargestSize(Operation *op, Type type, ArrayRef<int64_t> axes) {
   auto bounds = op->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(symbolBoundsAttrName);

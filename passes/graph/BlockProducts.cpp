@@ -11,6 +11,8 @@
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/QuantizedProducts.h"
 #include <cmath>
 

@@ -3,6 +3,8 @@
 #define KILN_PASSES_GRAPH_BLOCKPRODUCTS_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include <optional>
 

@@ -2,6 +2,8 @@
 #include "passes/graph/BodyMatching.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/graph/EvaluateScalar.h"
 #include "passes/graph/Terms.h"
 

@@ -11,6 +11,11 @@
 #include "passes/graph/CompositeBodies.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/graph/Terms.h"
 

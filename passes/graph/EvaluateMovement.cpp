@@ -1,6 +1,7 @@
 //===- EvaluateMovement.cpp - Data movement at compile time ----------------===//
 #include "passes/graph/EvaluateMovement.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 using namespace mlir;
 using namespace kiln;

@@ -1,6 +1,7 @@
 //===- EvaluateScalar.cpp - Element-wise operations at compile time --------===//
 #include "passes/graph/EvaluateScalar.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/Scalar.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

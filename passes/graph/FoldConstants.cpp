@@ -12,6 +12,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 #include "passes/graph/EvaluateMovement.h"
 #include "passes/graph/EvaluateScalar.h"

@@ -15,6 +15,10 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 #include "passes/graph/EvaluateScalar.h"
 

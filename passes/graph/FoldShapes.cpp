@@ -12,6 +12,9 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/DimFacts.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 
 using namespace mlir;

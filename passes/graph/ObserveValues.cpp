@@ -13,6 +13,10 @@
 //===----------------------------------------------------------------------===//
 #include "passes/graph/ObserveValues.h"
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/Passes.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -11,6 +11,8 @@
 #include "dialects/kernel/Refusal.h"
 #include "dialects/nn/Constraints.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -13,6 +13,7 @@
 // RecognizeNormalizations.cpp and RecognizeAttention.cpp.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNArithmeticOps.h"
 #include "passes/Passes.h"
 #include "passes/graph/ChainMatching.h"
 #include "passes/graph/CompositeBodies.h"

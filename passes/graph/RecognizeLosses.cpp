@@ -11,6 +11,11 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNLossOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
 #include "passes/graph/BodyMatching.h"
 #include "passes/graph/ChainMatching.h"
 #include "passes/graph/Terms.h"

@@ -17,6 +17,12 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/QuantizedProducts.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"

@@ -14,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "dialects/nn/TensorQuantization.h"
 #include "passes/Passes.h"
 

@@ -14,6 +14,10 @@
 #include "passes/graph/Shortlists.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/QuantizedProducts.h"
 #include "passes/graph/BlockProducts.h"
 

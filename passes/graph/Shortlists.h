@@ -3,6 +3,7 @@
 #define KILN_PASSES_GRAPH_SHORTLISTS_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace kiln {

@@ -12,6 +12,11 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/DimFacts.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"

@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 #include "passes/graph/ChainMatching.h"
 
 #include "mlir/IR/Builders.h"

@@ -12,6 +12,7 @@
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/Constraints.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "dialects/nn/SymbolBounds.h"
 #include "passes/Passes.h"
 

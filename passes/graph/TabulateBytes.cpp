@@ -16,6 +16,10 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 #include "passes/graph/EvaluateScalar.h"
 

@@ -2,6 +2,8 @@
 #include "passes/graph/Terms.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include <cmath>
 

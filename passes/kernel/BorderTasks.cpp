@@ -10,6 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/BorderTasks.h"
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/nn/ConstantData.h"
 #include "passes/kernel/BufferLives.h"
 #include "passes/ranks/Costs.h"

@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_KERNEL_BORDERTASKS_H
 #define KILN_PASSES_KERNEL_BORDERTASKS_H
 
+#include "dialects/kernel/KernelOps.h"
 #include "passes/kernel/TaskFootprint.h"
 
 #include "mlir/IR/SymbolTable.h"

@@ -1,6 +1,9 @@
 //===- BufferLives.cpp - When the buffers of an entry are alive ------------===//
 #include "passes/kernel/BufferLives.h"
+#include "dialects/kernel/EntryAttributeNames.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/ConstantData.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"

@@ -5,6 +5,8 @@
 //   kernel.launch @gemm_0(...)  kernel.launch @gemm_0(...)   and @gemm_0 lists the ONNX nodes of both.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/OperationSupport.h"

@@ -6,6 +6,8 @@
 // Kernels are created with an argument for each of the model's symbols, of which most kernels use only a few.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Work.h"
 #include "passes/Passes.h"
 

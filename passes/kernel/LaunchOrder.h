@@ -3,6 +3,7 @@
 #define KILN_PASSES_KERNEL_LAUNCHORDER_H
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace kiln {

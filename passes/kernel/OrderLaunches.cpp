@@ -11,7 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/Passes.h"
 #include "passes/kernel/LaunchOrder.h"
 

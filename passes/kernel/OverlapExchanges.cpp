@@ -21,6 +21,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/kernel/BorderTasks.h"
 #include "passes/kernel/BufferLives.h"
 #include "passes/kernel/Passes.h"

@@ -11,8 +11,13 @@
 // the caller. It answers -1 for dimensions whose tensors (SizeChecks.h) or whose sum is too large.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/kernel/Refusal.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "passes/Passes.h"
 #include "passes/kernel/BufferLives.h"
 #include "passes/kernel/LaunchOrder.h"

@@ -11,6 +11,8 @@
 // workspace is planned after each, and what has not made it smaller is undone in the end.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "passes/kernel/BufferLives.h"
 #include "passes/kernel/LaunchOrder.h"
 

@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Quotient.h"
 #include "passes/Passes.h"
 

@@ -12,6 +12,8 @@
 // uses them. Other values that only one region uses are computed in it. The rest stay outside, where all regions see them.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -3,6 +3,7 @@
 #define KILN_PASSES_KERNEL_TASKFOOTPRINT_H
 
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <vector>

@@ -10,6 +10,7 @@
 #include "passes/ranks/ShardLoops.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include "mlir/Dialect/Shard/Interfaces/ShardingInterface.h"
 
@@ -19,7 +20,7 @@ namespace kiln {
 
 using namespace nn;
 
-static unsigned rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
+unsigned rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 
 BodyLoops::BodyLoops(ValueRange arguments, llvm::iterator_range<Block::iterator> body, ValueRange results) {
   for (Operation &op : body)

@@ -3,6 +3,7 @@
 #define KILN_PASSES_RANKS_BODYLOOPS_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 namespace kiln {
@@ -31,6 +32,9 @@ private:
   /// The loop of each class that can be cut, by its leader.
   llvm::DenseMap<unsigned, int> loops;
 };
+
+/// Returns the rank of a value of ranked tensor type.
+unsigned rankOf(mlir::Value value);
 
 /// Lets constants enter the body of a composite by its arguments again, as they do in the function that a target has for it.
 void joinConstants(nn::CompositeOp composite);

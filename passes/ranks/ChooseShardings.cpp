@@ -20,6 +20,7 @@
 #include "passes/ranks/SplitProducts.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/ModelAttributeNames.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "llvm/ADT/StringMap.h"

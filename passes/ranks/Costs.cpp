@@ -3,6 +3,12 @@
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNRecurrentOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/SymbolBounds.h"
 
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,6 +1,10 @@
 //===- CutOptions.cpp - The ways to cut an operation along one axis ---------===//
 #include "passes/ranks/CutOptions.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/ranks/RecurrentGates.h"
 #include "passes/ranks/ShardLoops.h"
 #include "passes/ranks/Windows.h"

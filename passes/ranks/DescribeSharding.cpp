@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/ranks/DescribeSharding.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "mlir/Dialect/Shard/Interfaces/ShardingInterface.h"
 #include "llvm/ADT/SetVector.h"

@@ -7,7 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Activations.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "passes/ranks/RecurrentGates.h"
 #include "passes/ranks/Resharding.h"
 #include "passes/ranks/SliceConstant.h"

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/ranks/MergeExchanges.h"
 #include "dialects/nn/ModelAttributeNames.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/ranks/Passes.h"
 

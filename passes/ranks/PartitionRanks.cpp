@@ -13,6 +13,11 @@
 #include "passes/ranks/SliceConstant.h"
 #include "passes/ranks/Windows.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Shard/Interfaces/ShardingInterface.h"

@@ -2,6 +2,10 @@
 #include "passes/ranks/RecurrentGates.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNRecurrentOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -1,6 +1,7 @@
 //===- Resharding.cpp - From one part of a tensor to another ----------------===//
 #include "passes/ranks/Resharding.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/Ranks.h"
 
 using namespace mlir;

@@ -2,8 +2,16 @@
 #include "passes/ranks/ShardLoops.h"
 #include "passes/ranks/BodyLoops.h"
 #include "dialects/nn/BlockQuantized.h"
-#include "dialects/nn/Calls.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNRankOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/ranks/RecurrentGates.h"
 
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
@@ -61,8 +69,6 @@ private:
 };
 
 } // namespace
-
-static size_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 
 //===- Families of operations ------------------------------------------------===//
 
@@ -472,7 +478,8 @@ static void describeLoops(Operation *op, Loops &loops) {
       });
 }
 
-template <typename Op> struct ShardModel : shard::ShardingInterface::ExternalModel<ShardModel<Op>, Op> {
+/// One model serves all operations, because `describeLoops` looks at the operation itself.
+struct ShardModel : shard::ShardingInterface::ExternalModel<ShardModel, shard::ShardingInterface> {
   static Loops describe(Operation *op) {
     Loops loops(op);
     describeLoops(op, loops);
@@ -483,23 +490,20 @@ template <typename Op> struct ShardModel : shard::ShardingInterface::ExternalMod
   SmallVector<AffineMap> getIndexingMaps(Operation *op) const { return llvm::to_vector(describe(op).maps()); }
 };
 
-template <typename... Ops> static void attach(MLIRContext *context) { (Ops::template attachInterface<ShardModel<Ops>>(*context), ...); }
+template <typename... Ops> static bool isOneOf(RegisteredOperationName name) { return ((name.getTypeID() == TypeID::get<Ops>()) || ...); }
 
 void registerShardLoops(DialectRegistry &registry) {
   registry.insert<shard::ShardDialect>();
-  registry.addExtension(+[](MLIRContext *context, NNDialect *) {
-    attach<
+  registry.addExtension(+[](MLIRContext *context, NNDialect *nn) {
+    for (RegisteredOperationName name : context->getRegisteredOperationsByDialect(nn->getNamespace())) {
+      // A collective is what a cut inserts; it is never cut itself.
+      bool isCollective = isOneOf<
 #define GET_OP_LIST
-#include "dialects/nn/NNOps.cpp.inc"
-        >(context);
-    attach<
-#define GET_OP_LIST
-#include "dialects/nn/NNBlockOps.cpp.inc"
-        >(context);
-    attach<
-#define GET_OP_LIST
-#include "dialects/nn/NNCallOps.cpp.inc"
-        >(context);
+#include "dialects/nn/NNRankOps.cpp.inc"
+          >(name);
+      if (!isCollective)
+        name.attachInterface<ShardModel>();
+    }
   });
 }
 

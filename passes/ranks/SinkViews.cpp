@@ -1,6 +1,7 @@
 //===- SinkViews.cpp - Views beside their users -------------------------------===//
 #include "passes/ranks/SinkViews.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 using namespace mlir;
 

@@ -2,6 +2,8 @@
 #include "passes/ranks/SplitProducts.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/ranks/SliceConstant.h"
 
 #include "llvm/ADT/STLExtras.h"

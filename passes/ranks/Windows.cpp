@@ -1,6 +1,10 @@
 //===- Windows.cpp - Convolutions and pools whose images are cut -------------===//
 #include "passes/ranks/Windows.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/Ranks.h"
 
 using namespace mlir;

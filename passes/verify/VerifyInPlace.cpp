@@ -3,7 +3,10 @@
 // `nn.asked_in_place` has the pairs of an input and an output that must be one buffer, `kernel.in_place` of the entry those that the kernels allow.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/Passes.h"
 
 using namespace mlir;

@@ -1,4 +1,5 @@
 //===- VerifyKernel.cpp - The promise of the kernel stage ------------------===//
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Refusal.h"
 #include "passes/Passes.h"
 

@@ -1,4 +1,6 @@
 //===- VerifyTarget.cpp - The promise of the target stage ------------------===//
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/KernelTable.h"
 

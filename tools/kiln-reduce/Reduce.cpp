@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/kiln-reduce/Reduce.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"

@@ -136,7 +136,7 @@ static cl::opt<bool> hidden("hidden", cl::desc("Let shared libraries and plugins
     cl::sub(compileCommand), cl::sub(inspectCommand));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Number of translation units to compile at once (default: one per CPU)"), cl::value_desc("N"), cl::init(0),
     cl::sub(codeCommands));
-static cl::opt<std::string> profile("profile",
+static cl::opt<std::string> profileFile("profile",
     cl::desc("Use the measured choices of kernels in a profile from kiln tune"), cl::value_desc("FILE"), cl::sub(compilingCommands));
 static cl::opt<bool> noCache("no-cache", cl::desc("Do not use the kernel cache"), cl::sub(codeCommands));
 static cl::opt<std::string> crash("debug-crash", cl::desc("Crash immediately or in a stage, to test crash handling"), cl::Hidden, cl::ValueOptional,
@@ -460,7 +460,7 @@ Expected<CompileOptions> getLibraryOptions() {
   if (Error error = setGoals(options))
     return std::move(error);
   options.cxx = cxx;
-  options.profile = profile;
+  options.profile = profileFile;
   options.jobs = jobs;
   if (Error error = setCache(options))
     return std::move(error);

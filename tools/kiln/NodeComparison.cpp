@@ -1,6 +1,9 @@
 //===- NodeComparison.cpp - A model's values against its plainest form -----===//
 #include "tools/kiln/NodeComparison.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Rounding.h"
 #include "tools/kiln/Commands.h"
 #include "compiler/Decisions.h"

@@ -47,7 +47,7 @@ static cl::opt<Algorithms> algorithms("collectives",
                clEnumValN(Algorithms::Ring, "ring", "parts go around"),
                clEnumValN(Algorithms::Doubling, "doubling", "ranks at distances that double exchange what they have"),
                clEnumValN(Algorithms::Mpi, "mpi", "what implementations of MPI choose by size")));
-static cl::opt<std::string> output("o", cl::desc("Where to write a chart of the plan (.svg), or with --measure the machine (.json)"), cl::value_desc("FILE"),
+static cl::opt<std::string> chartFile("o", cl::desc("Where to write a chart of the plan (.svg), or with --measure the machine (.json)"), cl::value_desc("FILE"),
                                    cl::sub(planCommand));
 
 /// A number with a unit of the table behind it, "20us".
@@ -168,19 +168,19 @@ static Expected<std::vector<NetworkPlan>> listPlans(int64_t mostRanks) {
 
 static Error writeOutput(std::string text) {
   OutputFile file{"", std::move(text), nullptr};
-  return writeFiles(PlacedFile{output, &file});
+  return writeFiles(PlacedFile{chartFile, &file});
 }
 
 static int runMeasure() {
   if (!getModels().empty())
     return report(makeError("--measure: takes no model, but '" + getModels().front() + "' is given"), WrongUsage);
-  if (Error error = output.empty() ? Error::success() : checkWritable(output))
+  if (Error error = chartFile.empty() ? Error::success() : checkWritable(chartFile))
     return report(std::move(error), AtFault);
   Expected<PlanMachine> machine = measureMachine();
   if (!machine)
     return report(machine.takeError(), AtFault);
   std::string text = formatv("{0:2}", json::Value(toJson(*machine))).str() + "\n";
-  if (output.empty()) {
+  if (chartFile.empty()) {
     outs() << text;
     return Done;
   }
@@ -199,11 +199,11 @@ static Error writeChart(StringRef model, ArrayRef<NetworkPlan> plans) {
 static Error checkRequest() {
   if (getModels().empty())
     return makeError("expected a model, or --measure");
-  if (output.empty())
+  if (chartFile.empty())
     return Error::success();
-  if (!StringRef(output).ends_with(".svg"))
-    return makeError("-o " + output + ": expected the name of a picture, .svg");
-  return checkWritable(output);
+  if (!StringRef(chartFile).ends_with(".svg"))
+    return makeError("-o " + chartFile + ": expected the name of a picture, .svg");
+  return checkWritable(chartFile);
 }
 
 int runPlan() {
@@ -237,7 +237,7 @@ int runPlan() {
   for (NetworkPlan &plan : *plans)
     for (const RankPart &part : parts)
       plan.rows.push_back(predictRow(part, plan.machine));
-  if (Error error = output.empty() ? Error::success() : writeChart(options->model, *plans))
+  if (Error error = chartFile.empty() ? Error::success() : writeChart(options->model, *plans))
     return report(std::move(error), AtFault);
   if (wantsJson())
     printJson(plansToJson(parts, *plans));

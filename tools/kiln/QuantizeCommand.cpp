@@ -26,7 +26,7 @@ namespace kiln {
 
 using namespace quantize;
 
-static cl::opt<std::string> output("o", cl::desc("The model to write"), cl::value_desc("MODEL.onnx"), cl::Required, cl::sub(quantizeCommand));
+static cl::opt<std::string> modelOutput("o", cl::desc("The model to write"), cl::value_desc("MODEL.onnx"), cl::Required, cl::sub(quantizeCommand));
 static cl::opt<std::string> data("data",
     cl::desc("Folder with samples: folders with a file for each input (input_0.npy, input_0.pb or a picture), or files for a single input"),
                                  cl::value_desc("DIR"), cl::sub(quantizeCommand));
@@ -314,7 +314,7 @@ std::string QuantizeRun::explain(size_t layer, const Selection &selection) const
 
 int QuantizeRun::writeResults() {
   Selection selection = selectLayers(left);
-  QuantizeReport result{*model, *layers, numbers, candidates, {}, {}, alone, quality, {}, 0, 0, 0, bytes.size(), output};
+  QuantizeReport result{*model, *layers, numbers, candidates, {}, {}, alone, quality, {}, 0, 0, 0, bytes.size(), modelOutput};
   for (size_t i = 0; i < candidates.size(); ++i) {
     result.reasons.push_back(explain(i, selection));
     result.left.push_back(!selection[size_t(candidates[i])]);
@@ -331,7 +331,7 @@ int QuantizeRun::writeResults() {
     return report(std::move(error), AtFault);
   result.bytesBefore = (*before)->proto.ByteSizeLong();
   OutputFile modelFile{"", bytes, nullptr}, jsonFile{"", formatv("{0:2}\n", json::Value(toJson(result))).str(), nullptr};
-  std::vector<PlacedFile> files{{output, &modelFile}};
+  std::vector<PlacedFile> files{{modelOutput, &modelFile}};
   if (!reportFile.empty())
     files.push_back({reportFile, &jsonFile});
   if (Error error = writeFiles(files))
@@ -366,7 +366,7 @@ int runQuantize() {
   StringRef extension = sys::path::extension(options->model);
   if (extension == ".mlir" || extension == ".mlirbc")
     return report(makeError(options->model + ": kiln quantize needs an ONNX model, not IR"), AtFault);
-  for (StringRef path : {StringRef(output), StringRef(reportFile)})
+  for (StringRef path : {StringRef(modelOutput), StringRef(reportFile)})
     if (!path.empty())
       if (Error error = checkWritable(path))
         return report(std::move(error), AtFault);

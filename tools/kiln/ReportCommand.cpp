@@ -21,12 +21,12 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<std::string> output("o", cl::desc("The page to write; a name that ends in .json: its data alone"), cl::value_desc("FILE.html"),
+static cl::opt<std::string> pageOutput("o", cl::desc("The page to write; a name that ends in .json: its data alone"), cl::value_desc("FILE.html"),
                                    cl::sub(reportCommand));
 static cl::opt<bool> bench("bench", cl::desc("Also measure the time of each kernel, as kiln bench does"), cl::sub(reportCommand));
 static cl::opt<std::string> times("times", cl::desc("Take the times of the kernels from the output of kiln bench --json for the same model and options"),
                                   cl::value_desc("FILE.json"), cl::sub(reportCommand));
-static cl::list<std::string> compare("compare", cl::desc("Another report, a page or its data, to show the differences to; may be given several times"),
+static cl::list<std::string> comparedReports("compare", cl::desc("Another report, a page or its data, to show the differences to; may be given several times"),
                                      cl::value_desc("REPORT"), cl::sub(reportCommand));
 
 static Error inFile(StringRef path, Error error) { return makeError(path + ": " + toString(std::move(error))); }
@@ -136,7 +136,7 @@ static int findReport(const CompileOptions &options, json::Object &report) {
 /// Adds the reports to compare with. A report that has some of its own does not bring them along.
 static Error addOthers(json::Object &report) {
   json::Array others;
-  for (const std::string &path : compare) {
+  for (const std::string &path : comparedReports) {
     Expected<json::Object> other = readReportFile(path);
     if (!other)
       return other.takeError();
@@ -150,12 +150,12 @@ static Error addOthers(json::Object &report) {
 }
 
 static Error writeReport(const json::Object &report) {
-  bool isData = StringRef(output).ends_with(".json");
+  bool isData = StringRef(pageOutput).ends_with(".json");
   OutputFile file{"", isData ? formatv("{0}\n", json::Value(json::Object(report))).str() : makePage(report), nullptr};
-  if (Error error = writeFiles(PlacedFile{output, &file}))
+  if (Error error = writeFiles(PlacedFile{pageOutput, &file}))
     return error;
   if (verbosity() > 0 && !wantsJson())
-    printLine(outs(), output + ": " + Twine(file.contents.size()) + " bytes");
+    printLine(outs(), pageOutput + ": " + Twine(file.contents.size()) + " bytes");
   return Error::success();
 }
 
@@ -163,19 +163,19 @@ int runReport() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
-  if (output.empty() && !wantsJson())
+  if (pageOutput.empty() && !wantsJson())
     return report(makeError("give -o FILE.html for a page, or --json for its data"), WrongUsage);
   if (bench && !times.empty())
     return report(makeError("--bench and --times: times are measured or read, not both"), WrongUsage);
-  if (!output.empty())
-    if (Error error = checkWritable(output))
+  if (!pageOutput.empty())
+    if (Error error = checkWritable(pageOutput))
       return report(std::move(error), AtFault);
   json::Object data;
   if (int status = findReport(*options, data))
     return status;
   if (Error error = addOthers(data))
     return report(std::move(error), AtFault);
-  if (!output.empty())
+  if (!pageOutput.empty())
     if (Error error = writeReport(data))
       return report(std::move(error), AtFault);
   if (wantsJson())

@@ -1,6 +1,7 @@
 //===- TimeWindows.cpp - How a model cuts time into windows -----------------===//
 #include "tools/kiln/TimeWindows.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNContractionOps.h"
 
 using namespace mlir;
 

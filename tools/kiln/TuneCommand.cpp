@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/ChooseWinograd.h"
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/KernelTable.h"
@@ -28,7 +29,7 @@ using namespace llvm;
 
 namespace kiln {
 
-static cl::opt<std::string> output("o", cl::desc("The profile to write"), cl::value_desc("FILE"), cl::Required, cl::sub(tuneCommand));
+static cl::opt<std::string> profileOutput("o", cl::desc("The profile to write"), cl::value_desc("FILE"), cl::Required, cl::sub(tuneCommand));
 static cl::opt<unsigned> rounds("rounds", cl::desc("Number of measurements of each variant (default: 7)"), cl::value_desc("N"),
     cl::init(7), cl::sub(tuneCommand));
 static cl::opt<double> minGain("min-gain", cl::desc("Fraction of its time that a choice must save to be used (default: 0.03)"), cl::value_desc("PART"),
@@ -185,7 +186,7 @@ static Expected<std::pair<double, double>> compare(ArrayRef<std::unique_ptr<Vari
 
 static void printEntries(ArrayRef<ProfileEntry> entries, size_t works, std::pair<double, double> milliseconds) {
   if (wantsJson()) {
-    printJson(json::Object{{"profile", output}, {"works", int64_t(works)}, {"entries", int64_t(entries.size())}, {"default_ms", milliseconds.first},
+    printJson(json::Object{{"profile", profileOutput}, {"works", int64_t(works)}, {"entries", int64_t(entries.size())}, {"default_ms", milliseconds.first},
                            {"ms", milliseconds.second}});
     return;
   }
@@ -210,7 +211,7 @@ static Error writeProfile(const CompileOptions &options, ArrayRef<Work> works, c
         entries.push_back(std::move(entry));
   }
   OutputFile profile{"", printProfile(std::move(entries)), nullptr};
-  return writeFiles(PlacedFile{output, &profile});
+  return writeFiles(PlacedFile{profileOutput, &profile});
 }
 
 /// Measures all choices, until Ctrl-C, and adds the entries of the best to `entries`.
@@ -293,9 +294,9 @@ static int endEarly(const CompileOptions &options, std::vector<Work> &works, con
   if (Error error = writeProfile(options, works, target, entries))
     return report(std::move(error), AtFault);
   if (wantsJson())
-    printJson(json::Object{{"profile", output}, {"works", int64_t(all)}, {"entries", int64_t(entries.size())}, {"interrupted", true}});
+    printJson(json::Object{{"profile", profileOutput}, {"works", int64_t(all)}, {"entries", int64_t(entries.size())}, {"interrupted", true}});
   else if (verbosity() > 0)
-    printLine(outs(), "interrupted: " + output + " has " + Twine(entries.size()) + (entries.size() == 1 ? " entry" : " entries") + ", of " +
+    printLine(outs(), "interrupted: " + profileOutput + " has " + Twine(entries.size()) + (entries.size() == 1 ? " entry" : " entries") + ", of " +
                           Twine(works.size()) + " of " + Twine(all) + " pieces of work that were measured");
   return interrupted;
 }
@@ -312,7 +313,7 @@ int runTune() {
     return report(makeError("--rounds=0: expected at least one"), WrongUsage);
   if (!(minGain < 1))
     return report(makeError("--min-gain: expected a part below 1"), WrongUsage);
-  if (Error error = checkWritable(output))
+  if (Error error = checkWritable(profileOutput))
     return report(std::move(error), AtFault);
   // The profile says what was measured before; what it says of this model is measured anew.
   CompileOptions plain = *options;

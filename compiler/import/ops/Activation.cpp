@@ -1,6 +1,9 @@
 //===- Activation.cpp - Activation functions and softmaxes -------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -2,6 +2,10 @@
 #include "compiler/import/ops/Attention.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 
 #include <cmath>
 

@@ -10,6 +10,8 @@
 #include "compiler/import/ops/PackedNumbers.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
 #include <cmath>
 #include <cstring>
 

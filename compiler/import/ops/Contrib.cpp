@@ -11,6 +11,9 @@
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/Quantization.h"
 #include "compiler/import/ops/Sampling.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

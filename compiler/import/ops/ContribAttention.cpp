@@ -10,6 +10,9 @@
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/Quantization.h"
 #include "compiler/import/ops/Sampling.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
 
 #include <cmath>
 

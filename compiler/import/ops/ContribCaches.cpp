@@ -11,6 +11,9 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/PackedNumbers.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 
 #include <cmath>
 

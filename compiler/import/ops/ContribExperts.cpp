@@ -9,6 +9,11 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/PackedNumbers.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 #include <cmath>
 

@@ -9,6 +9,8 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Pooling.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 
 #include <cmath>
 
@@ -17,7 +19,7 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-static FloatAttr number(Node &node, double value) { return node.builder().getF64FloatAttr(value); }
+static FloatAttr f64(Node &node, double value) { return node.builder().getF64FloatAttr(value); }
 
 //===- Channels last ---------------------------------------------------------===//
 
@@ -65,7 +67,7 @@ static LogicalResult groupNorm(Node &node, Value x) {
   Value result = node.binary<MulOp>(node.reshape(normal, dims), spread(gamma, "gamma"));
   result = node.binary<AddOp>(result, spread(beta, "beta"));
   if (isSilu)
-    result = node.unary<SwishOp>(result, number(node, 1));
+    result = node.unary<SwishOp>(result, f64(node, 1));
   result = node.cast(result, element);
   return node.failed() ? failure() : node.result(isLast ? toChannelsLast(node, result) : result);
 }

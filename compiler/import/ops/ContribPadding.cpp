@@ -10,6 +10,9 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 #include <cmath>
 

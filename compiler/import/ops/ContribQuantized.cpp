@@ -7,6 +7,9 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Pooling.h"
 #include "compiler/import/ops/Quantization.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

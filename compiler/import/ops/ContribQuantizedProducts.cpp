@@ -7,6 +7,7 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/Quantization.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -9,6 +9,8 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Sampling.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include <cmath>
 

@@ -10,6 +10,8 @@
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/Sampling.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include <cmath>
 #include <limits>

@@ -8,6 +8,7 @@
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/PackedNumbers.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

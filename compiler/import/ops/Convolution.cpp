@@ -4,6 +4,9 @@
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Window.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
 
 #include <numeric>
 

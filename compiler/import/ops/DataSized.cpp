@@ -1,8 +1,11 @@
 //===- DataSized.cpp - Results whose size only the data tells ----------------===//
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
-#include "dialects/nn/Calls.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNDataSizedOps.h"
+#include "dialects/nn/NNRuntimeOps.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"

@@ -5,6 +5,10 @@
 #include "compiler/import/ops/Strings.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
+#include "dialects/nn/NNRuntimeOps.h"
 
 #include <cmath>
 

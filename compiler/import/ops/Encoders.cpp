@@ -2,6 +2,8 @@
 #include "compiler/import/ops/Encoders.h"
 #include "compiler/import/ops/Scores.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNRuntimeOps.h"
 
 #include <cmath>
 

@@ -7,6 +7,8 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

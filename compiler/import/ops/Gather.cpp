@@ -3,6 +3,9 @@
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Strings.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -4,6 +4,9 @@
 #include "compiler/import/ops/Strings.h"
 #include "compiler/import/TensorData.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include <cmath>
 

@@ -7,6 +7,8 @@
 #include "compiler/import/ops/SupportVectors.h"
 #include "compiler/import/ops/Trees.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include <cmath>
 
@@ -15,13 +17,13 @@ using namespace kiln::nn;
 
 namespace kiln::import {
 
-template <typename T> static Value vectorOf(Node &node, Type element, ArrayRef<T> values) {
+template <typename T> static Value learnedVector(Node &node, Type element, ArrayRef<T> values) {
   return node.constant(nn::makeConstantOf<T>(RankedTensorType::get({static_cast<int64_t>(values.size())}, element), values));
 }
 
 static Value vectorOfFloats(Node &node, ArrayRef<double> values) {
   SmallVector<float> narrow(values.begin(), values.end());
-  return vectorOf<float>(node, node.builder().getF32Type(), narrow);
+  return learnedVector<float>(node, node.builder().getF32Type(), narrow);
 }
 
 //===- Single formulas -----------------------------------------------------===//

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 #include <cmath>
 

@@ -1,6 +1,7 @@
 //===- Loss.cpp - Losses that models carry for evaluation --------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNLossOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -6,6 +6,9 @@
 #include "compiler/import/ops/Maps.h"
 #include "compiler/import/MapValues.h"
 #include "compiler/import/ops/Strings.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNRuntimeOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -1,6 +1,9 @@
 //===- Matmul.cpp - Matrix products ------------------------------------------===//
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -2,6 +2,9 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNRuntimeOps.h"
 
 #include <map>
 #include <set>

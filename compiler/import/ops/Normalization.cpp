@@ -1,6 +1,9 @@
 //===- Normalization.cpp - Normalizations ------------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 #include <cmath>
 

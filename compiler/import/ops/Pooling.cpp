@@ -4,6 +4,9 @@
 #include "compiler/import/ops/Sampling.h"
 #include "compiler/import/ops/Window.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 #include <cmath>
 #include <limits>

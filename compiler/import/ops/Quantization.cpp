@@ -6,6 +6,8 @@
 #include "compiler/import/ops/Convolution.h"
 #include "compiler/import/ops/Matmul.h"
 #include "compiler/import/ops/Quantization.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
 
 #include <cmath>
 

@@ -10,6 +10,8 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Quantization.h"
 #include "compiler/import/ops/Recurrent.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -7,6 +7,9 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNRuntimeOps.h"
 
 #include "llvm/Support/xxhash.h"
 #include <cmath>

@@ -1,6 +1,9 @@
 //===- Recurrent.cpp - LSTM, GRU, RNN ----------------------------------------===//
 #include "compiler/import/ops/Recurrent.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNRecurrentOps.h"
 
 #include "llvm/Support/Format.h"
 

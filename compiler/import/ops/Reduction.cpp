@@ -1,6 +1,8 @@
 //===- Reduction.cpp - Reductions, scans, sorts ------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 #include <cmath>
 

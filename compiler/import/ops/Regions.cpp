@@ -8,6 +8,8 @@
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Sampling.h"
 #include "compiler/import/ops/Window.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include <array>
 #include <limits>

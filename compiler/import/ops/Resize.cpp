@@ -2,6 +2,7 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include <cmath>
 

@@ -2,6 +2,8 @@
 #include "compiler/import/ops/Sampling.h"
 #include "compiler/import/AlignDims.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -1,6 +1,10 @@
 //===- Scores.cpp - What classifiers and regressors of ai.onnx.ml end with ----===//
 #include "compiler/import/ops/Scores.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

@@ -8,6 +8,9 @@
 #include "compiler/import/TensorData.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Fourier.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include "llvm/Support/MathExtras.h"
 #include <cmath>

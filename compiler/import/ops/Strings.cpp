@@ -6,8 +6,11 @@
 #include "compiler/import/ops/Strings.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Sampling.h"
-#include "dialects/nn/Calls.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNRuntimeOps.h"
 #include "dialects/nn/Regex.h"
 
 using namespace mlir;

@@ -2,6 +2,7 @@
 #include "compiler/import/ops/SupportVectors.h"
 #include "compiler/import/ops/Scores.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 #include <numeric>
 

@@ -1,6 +1,7 @@
 //===- Training.cpp - Steps of optimizers -------------------------------------===//
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;

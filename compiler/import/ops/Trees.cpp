@@ -6,8 +6,9 @@
 #include "compiler/import/ops/Trees.h"
 #include "compiler/import/ops/Scores.h"
 #include "compiler/import/ops/TreeModel.h"
-#include "dialects/nn/Calls.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNCallOps.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

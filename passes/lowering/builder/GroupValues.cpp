@@ -1,5 +1,6 @@
 //===- GroupValues.cpp - The values of a group as functions of an index ----===//
 #include "passes/lowering/builder/GroupValues.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Scalar.h"

@@ -8,6 +8,8 @@
 #define KILN_PASSES_LOWERING_BUILDER_GROUPVALUES_H
 
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/KernelLoops.h"
 #include "passes/lowering/builder/KernelSignature.h"
 #include "passes/target/groups/Views.h"

@@ -1,5 +1,6 @@
 //===- KernelBuilder.cpp - Writes the loops of one kernel ------------------===//
 #include "passes/lowering/builder/KernelBuilder.h"
+#include "dialects/kernel/KernelOps.h"
 
 using namespace mlir;
 

@@ -7,6 +7,7 @@
 #ifndef KILN_PASSES_LOWERING_BUILDER_KERNELBUILDER_H
 #define KILN_PASSES_LOWERING_BUILDER_KERNELBUILDER_H
 
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/GroupValues.h"
 #include "passes/lowering/builder/KernelLoops.h"
 #include "passes/lowering/builder/KernelSignature.h"

@@ -1,5 +1,6 @@
 //===- KernelSignature.cpp - The arguments of one kernel -------------------===//
 #include "passes/lowering/builder/KernelSignature.h"
+#include "dialects/kernel/KernelAttributeNames.h"
 #include "dialects/nn/Scalar.h"
 
 using namespace mlir;

@@ -8,6 +8,7 @@
 #define KILN_PASSES_LOWERING_BUILDER_KERNELSIGNATURE_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace kiln {

@@ -1,7 +1,10 @@
 //===- RegisterRow.cpp - A softmax's row in registers ----------------------===//
 #include "passes/lowering/builder/RegisterRow.h"
+#include "dialects/kernel/EntryAttributeNames.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/NNNormalizationOps.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/builder/RowLoops.h"
 

@@ -1,6 +1,8 @@
 //===- WaitingSums.cpp - Sums that wait in memory for what follows ---------===//
 #include "passes/lowering/builder/WaitingSums.h"
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
 
 using namespace mlir;
 

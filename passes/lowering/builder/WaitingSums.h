@@ -12,6 +12,7 @@
 #ifndef KILN_PASSES_LOWERING_BUILDER_WAITINGSUMS_H
 #define KILN_PASSES_LOWERING_BUILDER_WAITINGSUMS_H
 
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {

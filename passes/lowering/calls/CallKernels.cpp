@@ -1,5 +1,8 @@
 //===- CallKernels.cpp - Kernels of what calls functions: of libraries, of users, of the runtime ---===//
-#include "dialects/nn/Calls.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/lowering/calls/TreeRows.h"
 #include "passes/lowering/calls/UserCalls.h"

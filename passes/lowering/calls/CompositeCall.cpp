@@ -7,9 +7,11 @@
 // in one task. The composite's body is not used. A call of nn.extern_call has the same arguments without parameters, and returns a status.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/kernel/Refusal.h"
-#include "dialects/nn/Calls.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/calls/UserCalls.h"
 #include "passes/target/choice/Kernels.h"

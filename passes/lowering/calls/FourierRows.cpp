@@ -3,7 +3,10 @@
 //   kiln::fourier_rows<16>(x, table, out, scratch, start, begin, end, 512, ...)     a task is some rows, one a lane of the vectors
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/Fourier.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"

@@ -6,6 +6,11 @@
 // runtime/include/kiln/onednn.h says what the numbers of `shape` are. The buffers go to the library as they are.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/LibraryMapping.h"

@@ -4,9 +4,11 @@
 //   kiln::random_uniform(out, count, 7, 0.0, 1.0)      what runs as a whole: one task
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/nn/Calls.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNCallOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"

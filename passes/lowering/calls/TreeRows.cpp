@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/calls/TreeRows.h"
-#include "dialects/nn/Calls.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/FullTrees.h"
+#include "dialects/nn/NNCallOps.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_CALLS_TREEROWS_H
 #define KILN_PASSES_LOWERING_CALLS_TREEROWS_H
 
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/KernelTable.h"
 

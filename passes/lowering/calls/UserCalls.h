@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_CALLS_USERCALLS_H
 #define KILN_PASSES_LOWERING_CALLS_USERCALLS_H
 
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/KernelTable.h"
 
 namespace kiln {

@@ -12,7 +12,7 @@ namespace kiln {
 
 using namespace nn;
 
-static unsigned argumentOf(Value value) { return cast<BlockArgument>(value).getArgNumber(); }
+unsigned argumentOf(Value value) { return cast<BlockArgument>(value).getArgNumber(); }
 
 BlockNumbers::BlockNumbers(KernelBuilder &k, BlockQuantizedMatmulOp op, TileShape shape)
     : width(shape.columns()), lanes(shape.lanes), bits(op.getBits()), block(op.getBlock()), blocks(getDims(op.getWeight().getType())[1]),

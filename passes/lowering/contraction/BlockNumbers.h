@@ -15,6 +15,9 @@
 
 namespace kiln {
 
+/// Returns the number of the block argument that `value` is.
+unsigned argumentOf(mlir::Value value);
+
 class BlockNumbers {
 public:
   /// Orders the constants of the product for panels of the columns of such tiles. What a caller has packed lies so.

@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/BlockProduct.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "passes/lowering/contraction/BlockNumbers.h"
@@ -40,8 +41,6 @@ static std::optional<int64_t> countRows(BlockQuantizedMatmulOp op) {
   DimExprs extents = getDims(op.getType());
   return getConstantDim(simplifyDim(getNumElements(ArrayRef(extents).drop_back(), op.getContext())));
 }
-
-static unsigned argumentOf(Value value) { return cast<BlockArgument>(value).getArgNumber(); }
 
 static bool hasConstantWeights(GroupOp group, BlockQuantizedMatmulOp op) {
   return llvm::all_of(ArrayRef<Value>{op.getWeight(), op.getScale(), op.getZeroPoint()},

@@ -6,6 +6,8 @@
 // lies in the former order; it may have any number of rows, the last of which are beside zeros.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/lowering/contraction/MatmulTiled.h"
 #include "passes/target/choice/BoundedWeights.h"

@@ -1,5 +1,7 @@
 //===- ContractionKernels.cpp - Kernels of matrix products ----------------===//
 #include "dialects/nn/BlockQuantized.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/lowering/contraction/BlockProduct.h"
 #include "passes/lowering/contraction/Shortlist.h"

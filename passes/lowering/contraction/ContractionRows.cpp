@@ -3,7 +3,9 @@
 // Dimensions of rows that everything walks evenly are one dimension; how few rows are cut; what the epilogue computes for each column does not depend on them.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelAttributeNames.h"
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/contraction/ContractionLoops.h"

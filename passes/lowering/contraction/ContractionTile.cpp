@@ -13,6 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/ContractionTile.h"
+#include "dialects/kernel/EntryAttributeNames.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Tuning.h"
 #include "passes/lowering/builder/StatementOrder.h"
 #include "passes/target/choice/RegisterBudget.h"

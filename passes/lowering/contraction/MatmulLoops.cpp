@@ -3,6 +3,7 @@
 //   for each element of the result: sum = 0; for k: sum += lhs[k] * rhs[k], in getSumType of the result's type
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/MovedBytes.h"

@@ -10,6 +10,8 @@
 #include "passes/lowering/contraction/MatmulTiled.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/QuantizedProducts.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"

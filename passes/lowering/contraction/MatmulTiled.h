@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_CONTRACTION_MATMULTILED_H
 #define KILN_PASSES_LOWERING_CONTRACTION_MATMULTILED_H
 
+#include "dialects/nn/NNContractionOps.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 
 namespace kiln {

@@ -10,6 +10,9 @@
 // tile never leave the registers; those of one strip need nothing that runs. With a proven shift there is neither a top nor a mark.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/contraction/MatmulTiled.h"
 #include "passes/lowering/convolution/ConvTiled.h"

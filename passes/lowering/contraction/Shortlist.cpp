@@ -12,6 +12,7 @@
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/RowLoops.h"

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/contraction/TileSteps.h"
+#include "dialects/kernel/KernelOps.h"
 #include "passes/target/choice/StepTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/RowLoops.h"

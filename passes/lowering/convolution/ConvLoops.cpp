@@ -3,6 +3,7 @@
 //   for each element of the result: sum over the window and the group's channels, in getSumType of the result's type; what lies in the padding counts as zero
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/MovedBytes.h"

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/convolution/ConvPacked.h"
+#include "dialects/nn/NNContractionOps.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 #include "passes/lowering/contraction/MatmulTiled.h"
 #include "passes/lowering/convolution/ConvTiled.h"

@@ -12,6 +12,9 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/contraction/ContractionTile.h"
 #include "passes/target/choice/CostModel.h"

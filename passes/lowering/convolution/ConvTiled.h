@@ -2,6 +2,8 @@
 #ifndef KILN_PASSES_LOWERING_CONVOLUTION_CONVTILED_H
 #define KILN_PASSES_LOWERING_CONVOLUTION_CONVTILED_H
 
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 
 namespace kiln {

@@ -1,4 +1,6 @@
 //===- ConvolutionKernels.cpp - Kernels of convolutions and pooling -------===//
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNReductionOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/lowering/convolution/ConvPacked.h"
 #include "passes/target/choice/ByteTile.h"

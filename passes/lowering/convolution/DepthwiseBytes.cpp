@@ -10,6 +10,9 @@
 // costs little.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"

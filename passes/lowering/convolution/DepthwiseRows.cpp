@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/convolution/DepthwiseRows.h"
+#include "dialects/kernel/KernelOps.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/convolution/ConvTiled.h"
@@ -55,18 +56,18 @@ void callDepthwise(KernelBuilder &k, kernel::StepAttr step, StringRef suffix, Ar
 }
 
 /// The channels that go together.
-static int64_t countTogether(kernel::StepAttr step) { return step.getLanes() > 1 ? 2 * step.getLanes() : step.getDepth(); }
+static int64_t countChannelsTogether(kernel::StepAttr step) { return step.getLanes() > 1 ? 2 * step.getLanes() : step.getDepth(); }
 
 KernelMatch matchDepthwiseRows(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<ConvOp>(anchor);
   kernel::StepAttr step = findRowStep(conv, target);
   if (!step)
     return refuse("the target has no step of rows side by side for these types");
-  if (std::string why = findRowsFault(group, conv, step, countTogether(step)); !why.empty())
+  if (std::string why = findRowsFault(group, conv, step, countChannelsTogether(step)); !why.empty())
     return refuse(why);
   PlanNumbers numbers;
   numbers.step = step.getFunction().str();
-  return accept("depthwise convolution of bytes, the sums of " + Twine(countTogether(step)) + " channels at a time by words", std::move(numbers));
+  return accept("depthwise convolution of bytes, the sums of " + Twine(countChannelsTogether(step)) + " channels at a time by words", std::move(numbers));
 }
 
 std::string findDepthwiseRowsFault(GroupOp group, Operation *anchor, kernel::PlanAttr plan) {
@@ -138,7 +139,7 @@ struct DepthwiseRows {
 
 void DepthwiseRows::pack() {
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
-  int64_t channels = op.getWeight().getType().getShape()[0], together = countTogether(step);
+  int64_t channels = op.getWeight().getType().getShape()[0], together = countChannelsTogether(step);
   AffineMap map = AffineMap::get(4, 0, {dim(0) * together + dim(3), k.constant(0), dim(1), dim(2)}, k.context());
   k.packConstant(weight, kernel::PackAttr::get(k.context(), {channels / together, height, width, together}, map));
 }
@@ -146,7 +147,7 @@ void DepthwiseRows::pack() {
 /// The channels from `channel` on of a pixel of the result. `words`: their weights, or null where they are read as they are.
 void DepthwiseRows::pixel(ArrayRef<AffineExpr> at, AffineExpr channel, Value words) {
   auto input = cast<BlockArgument>(op.getInput());
-  int64_t together = countTogether(step);
+  int64_t together = countChannelsTogether(step);
   IndexExprs source(at);
   for (unsigned i = 0; i < 2; ++i)
     source[i + 1] = source[i + 1] * op.getStrides()[i];
@@ -165,7 +166,7 @@ void DepthwiseRows::pixel(ArrayRef<AffineExpr> at, AffineExpr channel, Value wor
 
 void DepthwiseRows::line(ArrayRef<AffineExpr> line) {
   DimExprs output = getDims(op.getType());
-  int64_t together = countTogether(step), taps = height * width;
+  int64_t together = countChannelsTogether(step), taps = height * width;
   k.loop(k.constant(0), output.back(), together, "channel", [&](AffineExpr channel) {
     Value words;
     if (step.getLanes() == 1) {

@@ -6,6 +6,8 @@
 #ifndef KILN_PASSES_LOWERING_CONVOLUTION_DEPTHWISEROWS_H
 #define KILN_PASSES_LOWERING_CONVOLUTION_DEPTHWISEROWS_H
 
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 
 namespace kiln {

@@ -10,6 +10,8 @@
 // is stored as [channel, kernel row, kernel column], with vectors as [channel, kernel column, kernel row] with a fourth row and column of zeros.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/MovedBytes.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/convolution/ConvTiled.h"
@@ -24,14 +26,14 @@ namespace kiln {
 using namespace nn;
 
 /// Rows and columns of a window, the channels that are woven together, and the part of the first-level cache that their columns may have.
-static constexpr int64_t window = 3, together = 4, partOfCache = 2;
+static constexpr int64_t windowSize = 3, together = 4, partOfCache = 2;
 
 static bool hasVectors(kernel::StepAttr step) { return step.getLanes() > 1; }
 
 /// The columns of input pixels below a line of the result; none where only run time knows.
 static std::optional<int64_t> countColumns(ConvOp conv) {
   std::optional<int64_t> pixels = getConstantDim(getDims(conv.getType())[2]);
-  return pixels ? std::optional((*pixels - 1) * conv.getStrides()[1] + window) : std::nullopt;
+  return pixels ? std::optional((*pixels - 1) * conv.getStrides()[1] + windowSize) : std::nullopt;
 }
 
 /// The words of one channel's columns without vectors: two for each, and two more for the end.
@@ -59,7 +61,7 @@ KernelMatch matchDepthwiseWindows(GroupOp group, Operation *anchor, kernel::Targ
   if (std::string why = findRowsFault(group, conv, step, hasVectors(step) ? 2 * together : together); !why.empty())
     return refuse(why);
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
-  if (shape[2] != window || shape[3] != window || llvm::any_of(conv.getDilations(), [](int64_t dilation) { return dilation != 1; }))
+  if (shape[2] != windowSize || shape[3] != windowSize || llvm::any_of(conv.getDilations(), [](int64_t dilation) { return dilation != 1; }))
     return refuse("its window is not three by three neighbouring pixels");
   std::optional<int64_t> columns = countColumns(conv);
   if (!columns)
@@ -98,7 +100,7 @@ struct DepthwiseWindows {
 
 void DepthwiseWindows::pack() {
   auto dim = [&](unsigned i) { return getAffineDimExpr(i, k.context()); };
-  int64_t size = hasVectors(step) ? window + 1 : window;
+  int64_t size = hasVectors(step) ? windowSize + 1 : windowSize;
   AffineExpr row = dim(hasVectors(step) ? 2 : 1), column = dim(hasVectors(step) ? 1 : 2);
   k.packConstant(weight, kernel::PackAttr::get(k.context(), {channels, size, size}, AffineMap::get(3, 0, {dim(0), k.constant(0), row, column}, k.context())));
 }
@@ -115,8 +117,8 @@ void DepthwiseWindows::weave(ArrayRef<AffineExpr> line, AffineExpr channel) {
 
 /// All pixels of a channel, or with vectors of a few, whose first column is at `firstWord`.
 void DepthwiseWindows::pixels(ArrayRef<AffineExpr> line, AffineExpr channel, AffineExpr firstWord) {
-  int64_t sumsTogether = hasVectors(step) ? together : 1, wordsOfTaps = hasVectors(step) ? together * (window + 1) : window + 2;
-  int64_t wordsOfColumn = hasVectors(step) ? channels : 2, wordsOfWeight = hasVectors(step) ? (window + 1) * (window + 1) : window * window;
+  int64_t sumsTogether = hasVectors(step) ? together : 1, wordsOfTaps = hasVectors(step) ? together * (windowSize + 1) : windowSize + 2;
+  int64_t wordsOfColumn = hasVectors(step) ? channels : 2, wordsOfWeight = hasVectors(step) ? (windowSize + 1) * (windowSize + 1) : windowSize * windowSize;
   Value taps = k.array("taps", step.getSum(), wordsOfTaps), sums = k.array("sums", step.getSum(), sumsTogether);
   callDepthwise(k, step, "_taps", {taps, k.buffer(weight), k.emit(channel * wordsOfWeight)});
   results.begin(line, channel, sumsTogether, static_cast<unsigned>(sumsTogether));
@@ -147,7 +149,7 @@ void DepthwiseWindows::line(ArrayRef<AffineExpr> line) {
 FailureOr<LaunchInfo> lowerDepthwiseWindows(KernelBuilder &k, Operation *anchor) {
   DepthwiseWindows conv(k, cast<ConvOp>(anchor));
   conv.pack();
-  return launchLines(k, conv.op, window * window, [&](ArrayRef<AffineExpr> task) { conv.line(task); });
+  return launchLines(k, conv.op, windowSize * windowSize, [&](ArrayRef<AffineExpr> task) { conv.line(task); });
 }
 
 } // namespace kiln

@@ -6,6 +6,8 @@
 // whose windows are all whole, and where some are clipped there is none.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"

@@ -13,6 +13,8 @@
 // as computing them.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/convolution/WinogradLoops.h"

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
 #include "passes/lowering/convolution/WinogradLoops.h"

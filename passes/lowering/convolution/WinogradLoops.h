@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_CONVOLUTION_WINOGRADLOOPS_H
 #define KILN_PASSES_LOWERING_CONVOLUTION_WINOGRADLOOPS_H
 
+#include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/Winograd.h"
 #include "passes/lowering/contraction/ContractionTile.h"
 #include "passes/target/choice/WinogradPlan.h"

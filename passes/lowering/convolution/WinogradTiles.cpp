@@ -10,6 +10,8 @@
 // outside of the result.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/convolution/WinogradLoops.h"
 #include "passes/target/choice/WinogradPlan.h"

@@ -2,6 +2,8 @@
 #ifndef KILN_PASSES_LOWERING_ENTRY_ENTRYBUILDER_H
 #define KILN_PASSES_LOWERING_ENTRY_ENTRYBUILDER_H
 
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/entry/Guards.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/KernelTable.h"

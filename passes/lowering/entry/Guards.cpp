@@ -1,4 +1,5 @@
 //===- Guards.cpp - What runs only under a condition -----------------------===//
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/lowering/entry/Guards.h"
 #include "passes/target/groups/Views.h"

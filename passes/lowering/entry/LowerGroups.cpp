@@ -5,7 +5,11 @@
 //     return %r }                                     kernel.launch @loops_0(%x, %y) tasks(%n) }
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelAttributeNames.h"
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "passes/lowering/entry/EntryBuilder.h"
 #include "passes/target/groups/PackedInputs.h"
 #include "passes/target/groups/Places.h"

@@ -1,6 +1,8 @@
 //===- SizeChecks.cpp - Sizes that do not fit into 64 bits -----------------===//
 #include "passes/lowering/entry/SizeChecks.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 #include "dialects/nn/SymbolBounds.h"
 #include "passes/lowering/entry/EntryBuilder.h"
 

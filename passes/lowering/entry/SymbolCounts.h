@@ -4,6 +4,7 @@
 
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace kiln {

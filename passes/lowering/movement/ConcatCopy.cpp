@@ -5,6 +5,7 @@
 // With nothing before the axis each operand is a task of its own. Operands that their producers put in place are left out (see Places.h).
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"

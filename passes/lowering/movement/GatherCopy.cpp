@@ -7,6 +7,8 @@
 // Negative indices count from the end. An index out of bounds sets the status and nothing is read.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 

@@ -5,6 +5,7 @@
 // as channel shuffles do: one vector of each row along e, woven in registers, gives as many vectors of the result, which are contiguous.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/LaneTranspose.h"

@@ -1,4 +1,5 @@
 //===- MovementKernels.cpp - Kernels of what moves elements, and element-wise operations ---===//
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 

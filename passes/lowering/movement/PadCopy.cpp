@@ -10,6 +10,7 @@
 // constant in d go element by element. An input that its producer put in place is left out (see Places.h): only the border is written.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"

@@ -6,6 +6,8 @@
 // registers, gives as many vectors of the result.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/lowering/builder/LaneTranspose.h"

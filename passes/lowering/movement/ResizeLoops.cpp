@@ -7,6 +7,7 @@
 // the work of a channels_last image. Nearest by a whole factor divides the index and computes no coordinate at all.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"

@@ -6,6 +6,9 @@
 // The result may take over its input's buffer, as a cache of keys and values does that grows from run to run: then only updates are written.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/KernelOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"

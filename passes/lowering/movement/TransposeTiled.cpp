@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"

@@ -4,6 +4,7 @@
 //                                              c = g(gates_h[t] + r (h R_h + b));  h = (1 - z) c + z h
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNRecurrentOps.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/recurrent/RecurrentCell.h"
 

@@ -3,6 +3,7 @@
 //   for each step:  [i o f c] = gates[t] + h R;  C = f C + i c;  h = o tanh(C)
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNRecurrentOps.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/recurrent/RecurrentCell.h"
 

@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_RECURRENT_RECURRENTCELL_H
 #define KILN_PASSES_LOWERING_RECURRENT_RECURRENTCELL_H
 
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/KernelTable.h"

@@ -1,4 +1,6 @@
 //===- RecurrentKernels.cpp - Kernels of recurrent layers -----------------===//
+#include "dialects/nn/NNRecurrentOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/lowering/recurrent/RecurrentCell.h"
 #include "passes/target/choice/Kernels.h"

@@ -3,6 +3,7 @@
 //   for each step:  h = f(gates[t] + h R)
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNRecurrentOps.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/recurrent/RecurrentCell.h"
 

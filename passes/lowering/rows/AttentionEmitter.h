@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_ROWS_ATTENTIONEMITTER_H
 #define KILN_PASSES_LOWERING_ROWS_ATTENTIONEMITTER_H
 
+#include "dialects/nn/NNAttentionOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/contraction/ContractionLoops.h"
 

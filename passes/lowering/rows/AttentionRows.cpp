@@ -17,6 +17,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/rows/AttentionEmitter.h"
 #include "passes/target/choice/AttentionPlan.h"

@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_LOWERING_ROWS_AXISSCANS_H
 #define KILN_PASSES_LOWERING_ROWS_AXISSCANS_H
 
+#include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 

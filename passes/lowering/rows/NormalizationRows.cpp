@@ -8,6 +8,7 @@
 // rows take the mean first and the variance about it in another pass.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNNormalizationOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/RowLoops.h"
@@ -23,7 +24,7 @@ using namespace nn;
 /// Rows of more elements could lose too many digits in one pass (see above).
 static constexpr int64_t longestOnePass = 4096;
 /// A row of halves and its factors, or one that is computed and whose results are other elements, is kept in f32 on the stack up to here.
-static constexpr int64_t longestWideRow = 4096;
+static constexpr int64_t longestNormRow = 4096;
 
 /// The row's length as a number of the compute type.
 static Value rowLength(KernelBuilder &k, AffineExpr length, Type element) {
@@ -147,7 +148,7 @@ FailureOr<LaunchInfo> lowerLayerNormRows(KernelBuilder &k, Operation *anchor) {
   double epsilon = (whole ? whole.getEpsilon() : cast<RmsNormOp>(anchor).getEpsilon()).convertToDouble();
   RowShape shape = makeRowShape(k, dims, axis, dims.size() - 1);
   Type element = getElementTypeOrSelf(anchor->getResult(0).getType());
-  bool fitsStack = getConstantDim(shape.length).value_or(longestWideRow + 1) <= longestWideRow;
+  bool fitsStack = getConstantDim(shape.length).value_or(longestNormRow + 1) <= longestNormRow;
   bool keepsApart = !isa<BlockArgument>(anchor->getOperand(0)) && !storesElements(k, element);
   SmallVector<Value> factors;
   if (isHalf(element) && fitsStack)

@@ -4,6 +4,7 @@
 //   reduced, over neighbouring results when it is kept. A maximum and a minimum of one tensor take one walk.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/lowering/builder/LoopMerging.h"

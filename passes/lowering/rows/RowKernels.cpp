@@ -1,4 +1,8 @@
 //===- RowKernels.cpp - Kernels of what works on rows: softmax, normalizations, attention, reductions and scans ---===//
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/RowFusion.h"

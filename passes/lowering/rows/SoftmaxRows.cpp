@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Scalar.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/target/choice/Kernels.h"
@@ -139,7 +141,7 @@ struct RowWalk {
 } // namespace
 
 /// A row of halves, or one whose results are other elements, is kept in f32 on the stack up to here.
-static constexpr int64_t longestWideRow = 16384;
+static constexpr int64_t longestSoftmaxRow = 16384;
 
 /// Whether the anchor's operand is read straight from a buffer, so that reading it again costs no computation.
 static bool isPlainRead(Value operand) { return isa<BlockArgument>(operand); }
@@ -293,7 +295,7 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
     return info(blocks.extents());
   }
   bool inRegisters = plan.getInRegisters();
-  bool fitsStack = shape.alongRow && length.value_or(longestWideRow + 1) <= longestWideRow;
+  bool fitsStack = shape.alongRow && length.value_or(longestSoftmaxRow + 1) <= longestSoftmaxRow;
   bool widens = fitsStack && (isHalf(element) || !storesElements(k, element));
   forEachRow(k, shape, [&](auto at, Lanes across) {
     Value wide = widens && !inRegisters && *length > 0 ? k.array("row", element, *length) : Value();

@@ -6,6 +6,9 @@
 // So the probabilities are never stored, and they are the same numbers as if they were: of two that round to one, the first one wins.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/NNReductionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/rows/AxisScans.h"
 #include "passes/target/choice/Kernels.h"

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/NNDataSizedOps.h"
 #include "passes/lowering/sized/IndexSort.h"
 #include "passes/target/choice/Kernels.h"
 

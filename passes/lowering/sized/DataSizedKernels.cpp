@@ -1,4 +1,5 @@
 //===- DataSizedKernels.cpp - Kernels of what computes sizes --------------===//
+#include "dialects/nn/NNDataSizedOps.h"
 #include "passes/lowering/builder/KernelBuilder.h"
 #include "passes/target/choice/Kernels.h"
 

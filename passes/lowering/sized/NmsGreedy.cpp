@@ -6,6 +6,7 @@
 // One task: rows stand in the order of batches and classes.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNDataSizedOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/sized/IndexSort.h"
 #include "passes/target/choice/Kernels.h"

@@ -5,6 +5,7 @@
 // Rows of the result are as long as the count: with more than one, a first walk counts. One task: places stand in row-major order.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNDataSizedOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/sized/IndexSort.h"
 #include "passes/target/choice/Kernels.h"

@@ -5,6 +5,7 @@
 // Without `sorted` ids are given in the order of the first places. One task.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNDataSizedOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/lowering/sized/IndexSort.h"
 #include "passes/target/choice/Kernels.h"

@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_TARGET_CHOICE_ATTENTIONPLAN_H
 #define KILN_PASSES_TARGET_CHOICE_ATTENTIONPLAN_H
 
+#include "dialects/nn/NNAttentionOps.h"
 #include "passes/target/choice/KernelTable.h"
 
 namespace kiln {

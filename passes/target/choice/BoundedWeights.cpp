@@ -1,6 +1,7 @@
 //===- BoundedWeights.cpp - Products of bytes whose sums of two fit 16 bits ===//
 #include "passes/target/choice/BoundedWeights.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNStructureOps.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

@@ -2,6 +2,7 @@
 #ifndef KILN_PASSES_TARGET_CHOICE_BYTETILE_H
 #define KILN_PASSES_TARGET_CHOICE_BYTETILE_H
 
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/KernelTable.h"
 #include <optional>
 

@@ -6,7 +6,10 @@
 // unless the module has a profile of measured choices, which goes first.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Rounding.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/CostModel.h"

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/ChooseWinograd.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Rounding.h"
 #include "dialects/nn/Scalar.h"

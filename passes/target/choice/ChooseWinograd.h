@@ -3,6 +3,8 @@
 #define KILN_PASSES_TARGET_CHOICE_CHOOSEWINOGRAD_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include <string>
 
 namespace kiln {

@@ -4,9 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/CostModel.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/OperationAttributeNames.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/groups/Views.h"

@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/TileShape.h"
 #include <optional>

@@ -1,5 +1,6 @@
 //===- KernelTable.cpp - The ordered list of kernel implementations --------===//
 #include "passes/target/choice/KernelTable.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/target/groups/RowFusion.h"
 
 using namespace mlir;

@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "llvm/ADT/SetVector.h"
 #include <string>
 

@@ -3,6 +3,11 @@
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
+#include "dialects/nn/OperationAttributeNames.h"
 #include "passes/target/groups/Views.h"
 #include "mlir/IR/BuiltinOps.h"
 

@@ -7,6 +7,7 @@
 #ifndef KILN_PASSES_TARGET_CHOICE_STEPTILE_H
 #define KILN_PASSES_TARGET_CHOICE_STEPTILE_H
 
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/KernelTable.h"
 #include <optional>
 

@@ -2,6 +2,8 @@
 #ifndef KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H
 #define KILN_PASSES_TARGET_CHOICE_WINOGRADPLAN_H
 
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/TileShape.h"
 #include <optional>

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/NNNormalizationOps.h"
 #include "passes/Passes.h"
 #include "passes/target/composites/OperationNames.h"
 
@@ -26,7 +27,7 @@ namespace kiln {
 
 namespace {
 
-struct Request {
+struct AccuracyRequest {
   bool fast = false;
   llvm::StringMap<Accuracy> named;
 };
@@ -38,8 +39,8 @@ struct ChooseAccuracyPass : kiln::impl::ChooseAccuracyBase<ChooseAccuracyPass> {
 
 } // namespace
 
-static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> words) {
-  Request request;
+static FailureOr<AccuracyRequest> parseAccuracyRequest(ModuleOp module, ArrayRef<std::string> words) {
+  AccuracyRequest request;
   for (StringRef word : words) {
     if (word == "fast") {
       request.fast = true;
@@ -68,7 +69,7 @@ static Accuracy fastest(Operation *op) {
 }
 
 void ChooseAccuracyPass::runOnOperation() {
-  FailureOr<Request> request = parseRequest(getOperation(), accuracy);
+  FailureOr<AccuracyRequest> request = parseAccuracyRequest(getOperation(), accuracy);
   if (failed(request))
     return signalPassFailure();
   getOperation().walk([&](Approximate op) {

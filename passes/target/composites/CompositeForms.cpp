@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "passes/target/composites/CompositeForms.h"
 #include "passes/target/choice/LibraryMapping.h"
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

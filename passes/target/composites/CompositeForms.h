@@ -3,6 +3,7 @@
 #define KILN_PASSES_TARGET_COMPOSITES_COMPOSITEFORMS_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace kiln {

@@ -12,7 +12,10 @@
 // each with form = "part of nn.softmax: ...". The module attribute kernel.composites lists what was decided.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/OperationAttributeNames.h"
 #include "passes/Passes.h"
 #include "passes/target/composites/CompositeForms.h"
 #include "passes/target/choice/LibraryMapping.h"
@@ -34,7 +37,7 @@ namespace kiln {
 namespace {
 
 /// What the user asked for.
-struct Request {
+struct FormRequest {
   bool all = false;
   llvm::StringSet<> names;
 };
@@ -49,7 +52,7 @@ struct Choice {
 struct DecomposeCompositesPass : kiln::impl::DecomposeCompositesBase<DecomposeCompositesPass> {
   using DecomposeCompositesBase::DecomposeCompositesBase;
   void runOnOperation() override;
-  LogicalResult decide(const Request &request, SmallVectorImpl<Operation *> &worklist);
+  LogicalResult decide(const FormRequest &request, SmallVectorImpl<Operation *> &worklist);
 };
 
 } // namespace
@@ -63,8 +66,8 @@ static bool isDeclared(ModuleOp module, StringRef name) {
   return module.walk([&](CompositeOp op) { return op.getName() == name ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
 }
 
-static FailureOr<Request> parseRequest(ModuleOp module, ArrayRef<std::string> words) {
-  Request request;
+static FailureOr<FormRequest> parseFormRequest(ModuleOp module, ArrayRef<std::string> words) {
+  FormRequest request;
   for (StringRef word : words) {
     if (word == "all")
       request.all = true;
@@ -102,7 +105,7 @@ static LogicalResult checkTarget(ModuleOp module) {
   return success();
 }
 
-static Choice chooseForm(Operation *op, const Request &request) {
+static Choice chooseForm(Operation *op, const FormRequest &request) {
   if (request.all)
     return {"--decompose=all"};
   for (StringRef name : {op->getName().stripDialect(), getCompositeName(op)})
@@ -143,7 +146,7 @@ static LogicalResult decomposeOne(Decomposable op, StringRef reason, SmallVector
 }
 
 /// Splits what must be and what its parts hold; fails where that is not allowed. A composite that stays whole keeps its body as it is.
-LogicalResult DecomposeCompositesPass::decide(const Request &request, SmallVectorImpl<Operation *> &worklist) {
+LogicalResult DecomposeCompositesPass::decide(const FormRequest &request, SmallVectorImpl<Operation *> &worklist) {
   SmallVector<Attribute> forms;
   // Parts of a composite may be composites.
   while (!worklist.empty()) {
@@ -166,7 +169,7 @@ LogicalResult DecomposeCompositesPass::decide(const Request &request, SmallVecto
 }
 
 void DecomposeCompositesPass::runOnOperation() {
-  FailureOr<Request> request = parseRequest(getOperation(), decompose);
+  FailureOr<FormRequest> request = parseFormRequest(getOperation(), decompose);
   if (failed(request) || failed(checkTarget(getOperation())))
     return signalPassFailure();
   SmallVector<Operation *> worklist;

@@ -8,6 +8,7 @@
 // before anything else is done with the graph, so that what stands around a call and what is in it are one.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 #include "passes/target/composites/CompositeForms.h"
 

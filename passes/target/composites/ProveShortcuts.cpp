@@ -10,6 +10,8 @@
 // docs/ValueRanges.md derives the bound. NaN needs no bound: it goes through clamps and makes its whole row NaN with and without the maximum.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ValueRangeAnalysis.h"

@@ -1,5 +1,7 @@
 //===- BlockResults.cpp - Copies of what a block must own -------------------===//
 #include "passes/target/groups/BlockResults.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Ranks.h"
 
 using namespace mlir;

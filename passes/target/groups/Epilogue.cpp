@@ -1,5 +1,6 @@
 //===- Epilogue.cpp - What a kernel computes before it stores ---------------===//
 #include "passes/target/groups/Epilogue.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/target/choice/KernelTable.h"
 
 #include "llvm/ADT/SetVector.h"

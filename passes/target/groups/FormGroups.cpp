@@ -14,6 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNQuantizedOps.h"
+#include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/Passes.h"
@@ -26,7 +28,6 @@
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -596,5 +597,4 @@ struct FormGroups : impl::FormGroupsBase<FormGroups> {
   }
 };
 } // namespace
-
 } // namespace kiln

@@ -1,6 +1,7 @@
 //===- PackedInputs.cpp - Right sides that the caller has packed -------------===//
 #include "passes/target/groups/PackedInputs.h"
 #include "dialects/kernel/Refusal.h"
+#include "dialects/nn/SignatureAttributeNames.h"
 
 using namespace mlir;
 

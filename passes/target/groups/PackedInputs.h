@@ -10,6 +10,7 @@
 #define KILN_PASSES_TARGET_GROUPS_PACKEDINPUTS_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace kiln {

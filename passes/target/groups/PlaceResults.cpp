@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Permute.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/KernelTable.h"

@@ -1,5 +1,7 @@
 //===- Places.cpp - Values that lie inside larger buffers ------------------===//
 #include "passes/target/groups/Places.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNNormalizationOps.h"
 #include "passes/target/choice/KernelTable.h"
 
 #include "mlir/IR/Builders.h"

@@ -10,6 +10,7 @@
 
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNStructureOps.h"
 
 namespace kiln {
 

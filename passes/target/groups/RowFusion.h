@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "mlir/IR/Operation.h"
 
 namespace kiln {

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/Passes.h"
 
 using namespace mlir;

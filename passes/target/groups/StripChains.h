@@ -4,6 +4,8 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 
 namespace kiln {
 

@@ -1,5 +1,7 @@
 //===- Views.cpp - Values seen through views ------------------------------===//
 #include "passes/target/groups/Views.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Permute.h"
 #include "passes/target/groups/Places.h"
 

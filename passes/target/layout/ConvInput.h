@@ -3,6 +3,7 @@
 #define KILN_PASSES_TARGET_LAYOUT_CONVINPUT_H
 
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNContractionOps.h"
 
 namespace kiln {
 

@@ -13,6 +13,9 @@
 #include "dialects/kernel/Refusal.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNAttentionOps.h"
+#include "dialects/nn/NNContractionOps.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -11,6 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/LibraryMapping.h"
 #include "passes/target/layout/ConvInput.h"

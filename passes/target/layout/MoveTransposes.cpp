@@ -14,6 +14,8 @@
 #include "passes/target/layout/MoveTransposes.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Ranks.h"
 

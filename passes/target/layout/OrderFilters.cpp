@@ -15,6 +15,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"

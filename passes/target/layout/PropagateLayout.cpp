@@ -15,6 +15,9 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/ModelAttributeNames.h"
+#include "dialects/nn/NNContractionOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/Passes.h"

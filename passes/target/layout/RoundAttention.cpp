@@ -12,6 +12,8 @@
 #include "passes/target/layout/RoundAttention.h"
 #include "dialects/kernel/Tuning.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/target/choice/AttentionPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -4,6 +4,7 @@
 
 #include "dialects/kernel/Kernel.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNAttentionOps.h"
 #include "llvm/ADT/MapVector.h"
 #include <string>
 

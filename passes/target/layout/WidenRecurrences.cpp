@@ -14,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
+#include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNRecurrentOps.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
 

@@ -17,7 +17,7 @@ namespace kiln {
 
 /// Smaller differences are those of two measurements of one library, and say nothing: parts of a kernel's time, and of the whole run.
 static constexpr double leastPart = 0.05, leastOfRun = 0.002;
-static constexpr size_t mostRows = 15;
+static constexpr size_t mostCompared = 15;
 
 static std::string getText(const json::Object &object, StringRef key) { return object.getString(key).value_or("").str(); }
 
@@ -112,7 +112,7 @@ static void printRows(StringRef title, ArrayRef<BenchComparison::Row> rows) {
   if (rows.empty())
     return;
   outs() << title << "\n";
-  for (const BenchComparison::Row &row : rows.take_front(mostRows)) {
+  for (const BenchComparison::Row &row : rows.take_front(mostCompared)) {
     outs() << format("  %+10.4g ms", row.now - row.before);
     if (row.before > 0 && row.now > 0)
       outs() << format("  %9.4g -> %9.4g  %5.2fx  ", row.before, row.now, row.before / row.now);
@@ -120,8 +120,8 @@ static void printRows(StringRef title, ArrayRef<BenchComparison::Row> rows) {
       outs() << "  ";
     printLine(outs(), row.name + ": " + row.nodes);
   }
-  if (rows.size() > mostRows)
-    outs() << "  and " << rows.size() - mostRows << " more\n";
+  if (rows.size() > mostCompared)
+    outs() << "  and " << rows.size() - mostCompared << " more\n";
 }
 
 /// "12.0 % less", of times before and now.

@@ -13,7 +13,7 @@ using namespace llvm;
 namespace kiln {
 
 /// Kernels of a table that is not asked for whole.
-static constexpr size_t mostRows = 15;
+static constexpr size_t mostKernels = 15;
 static constexpr int barWidth = 10;
 
 std::vector<const KernelSpeed *> sortByTime(ArrayRef<KernelSpeed> kernels) {
@@ -87,7 +87,7 @@ void printTable(const Latency &latency, int32_t threads, const Machine &machine,
   double whole = std::max(sumOf(sorted), 1e-9), sum = 0;
   outs() << " share    sum   best ms median ms calls         speed    peak      GB/s  roofline         kernel\n";
   // One row less that stands for one kernel would save nothing.
-  size_t rows = isWhole || sorted.size() <= mostRows + 1 ? sorted.size() : mostRows;
+  size_t rows = isWhole || sorted.size() <= mostKernels + 1 ? sorted.size() : mostKernels;
   for (const KernelSpeed *kernel : ArrayRef(sorted).take_front(rows)) {
     sum += kernel->ofRun();
     printRow(*kernel, kernel->ofRun() / whole, sum / whole);

@@ -17,17 +17,17 @@ static double countSent(const RankPart &part) {
   return bytes;
 }
 
-static std::string count(int64_t number, StringRef noun) { return formatv("{0} {1}{2}", number, noun, number == 1 ? "" : "s"); }
+static std::string countText(int64_t number, StringRef noun) { return formatv("{0} {1}{2}", number, noun, number == 1 ? "" : "s"); }
 
 /// Who is where.
 static void printHead(const NetworkPlan &plan, ArrayRef<RankPart> parts) {
   const PlanMachine &machine = plan.machine;
   std::string line = plan.network.empty() ? "" : "network " + plan.network + ": ";
-  line += count(machine.ranksPerMachine, "rank") + " for each machine of " + count(machine.cores, "core");
+  line += countText(machine.ranksPerMachine, "rank") + " for each machine of " + countText(machine.cores, "core");
   if (!machine.name.empty())
     line += " (" + machine.name + ")";
   if (int64_t threads = parts.front().threads; threads > 1)
-    line += ", " + count(threads, "thread") + " for each rank";
+    line += ", " + countText(threads, "thread") + " for each rank";
   printLine(outs(), line);
 }
 
@@ -55,7 +55,7 @@ static void printRemarks(const PlanMachine &machine, ArrayRef<RankPart> parts, c
   for (auto [part, row] : zip(parts, rows)) {
     if (row.turns > 1)
       printLine(outs(), formatv("{0} ranks take turns: {1} of a machine run at one time, on {2}", part.grid,
-                                std::max<int64_t>(machine.cores / part.threads, 1), count(machine.cores, "core")));
+                                std::max<int64_t>(machine.cores / part.threads, 1), countText(machine.cores, "core")));
     if (row.memoryShare > notable)
       printLine(outs(), formatv("{0} ranks share the bandwidth of their machine's memory, which decides {1:f0} % of the kernels' time", part.grid,
                                 row.memoryShare * 100));
@@ -64,7 +64,7 @@ static void printRemarks(const PlanMachine &machine, ArrayRef<RankPart> parts, c
                                 part.wholeHasParts ? "parts of it would take longer" : "it has no " + std::to_string(part.ranks) + " equal parts"));
   }
   if (rows.size() > 1)
-    printLine(outs(), formatv("up to {0} pay: each doubling gains at least {1:f1}", count(findPayingRanks(rows), "rank"), payingGain));
+    printLine(outs(), formatv("up to {0} pay: each doubling gains at least {1:f1}", countText(findPayingRanks(rows), "rank"), payingGain));
 }
 
 void printPlans(ArrayRef<RankPart> parts, ArrayRef<NetworkPlan> plans) {
