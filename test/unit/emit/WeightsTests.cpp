@@ -1,6 +1,7 @@
 //===- WeightsTests.cpp - The order and the places of weights --------------===//
 #include "compiler/emit/Weights.h"
 #include "dialects/kernel/Kernel.h"
+#include "dialects/kernel/KernelOps.h"
 #include "dialects/nn/ConstantData.h"
 
 #include "mlir/IR/Builders.h"

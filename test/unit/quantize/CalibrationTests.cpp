@@ -60,7 +60,7 @@ TEST(Histogram, RefusesWhatIsNotFinite) {
 TEST(Histogram, TakesOneValueManyTimes) {
   Histogram histogram;
   ASSERT_TRUE(histogram.add(std::vector<float>(100, 7.5f)));
-  Range range = chooseRange(histogram, Calibration::Percentile, 99);
+  kiln::quantize::Range range = chooseRange(histogram, Calibration::Percentile, 99);
   EXPECT_EQ(range.low, 0);
   EXPECT_NEAR(range.high, 7.5, 1e-3);
 }
@@ -80,7 +80,7 @@ TEST(Histogram, FindsQuantiles) {
 TEST(Calibration, MinMaxHoldsAllValuesAndZero) {
   Histogram histogram;
   ASSERT_TRUE(histogram.add({2.0f, 3.0f, 8.0f}));
-  Range range = chooseRange(histogram, Calibration::MinMax, 0);
+  kiln::quantize::Range range = chooseRange(histogram, Calibration::MinMax, 0);
   EXPECT_EQ(range.low, 0);
   EXPECT_EQ(range.high, 8);
 }
@@ -89,7 +89,7 @@ TEST(Calibration, PercentileLeavesTheTailsOut) {
   Histogram histogram;
   ASSERT_TRUE(histogram.add(makeNormal(200000, 1, 3)));
   ASSERT_TRUE(histogram.add({-50.0f, 90.0f}));
-  Range range = chooseRange(histogram, Calibration::Percentile, 95);
+  kiln::quantize::Range range = chooseRange(histogram, Calibration::Percentile, 95);
   // The quantiles of the normal distribution at 2.5 and 97.5 percent; a bin is 1/32 wide.
   EXPECT_NEAR(range.low, -1.96, 0.06);
   EXPECT_NEAR(range.high, 1.96, 0.06);
@@ -100,7 +100,7 @@ TEST(Calibration, EntropyClipsOutliersOfANormalDistribution) {
   Histogram histogram;
   ASSERT_TRUE(histogram.add(makeNormal(400000, 1, 4)));
   ASSERT_TRUE(histogram.add({-40.0f, 40.0f}));
-  Range range = chooseRange(histogram, Calibration::Entropy, 0);
+  kiln::quantize::Range range = chooseRange(histogram, Calibration::Entropy, 0);
   // Nothing but two values lies beyond 6; the steps are better spent inside.
   EXPECT_GT(range.high, 2);
   EXPECT_LT(range.high, 8);
@@ -113,7 +113,7 @@ TEST(Calibration, EntropyKeepsAUniformDistribution) {
   for (int i = 0; i < 1 << 18; ++i)
     values.push_back(float(i % 4096) / 4096 - 0.5f);
   ASSERT_TRUE(histogram.add(values));
-  Range range = chooseRange(histogram, Calibration::Entropy, 0);
+  kiln::quantize::Range range = chooseRange(histogram, Calibration::Entropy, 0);
   EXPECT_NEAR(range.low, -0.5, 0.01);
   EXPECT_NEAR(range.high, 0.5, 0.01);
 }
@@ -121,13 +121,13 @@ TEST(Calibration, EntropyKeepsAUniformDistribution) {
 TEST(Calibration, EntropyKeepsFewDistinctValues) {
   Histogram histogram;
   ASSERT_TRUE(histogram.add({0.0f, 0.0f, 1.0f, 1.0f, 1.0f}));
-  Range range = chooseRange(histogram, Calibration::Entropy, 0);
+  kiln::quantize::Range range = chooseRange(histogram, Calibration::Entropy, 0);
   EXPECT_EQ(range.low, 0);
   EXPECT_NEAR(range.high, 1, 1e-2);
 }
 
 /// What 256 steps of a range change values by, in the root of the mean square.
-static double measureSteps(const std::vector<float> &values, Range range) {
+static double measureSteps(const std::vector<float> &values, kiln::quantize::Range range) {
   double step = (range.high - range.low) / 255, sum = 0;
   for (float value : values) {
     double stored = std::clamp(std::nearbyint(value / step), std::nearbyint(range.low / step), std::nearbyint(range.high / step)) * step;
@@ -141,7 +141,7 @@ TEST(Calibration, LeastSquaresClipsAnOutlierOnItsSideOnly) {
   std::vector<float> values = makeNormal(400000, 1, 5);
   values.push_back(30);
   ASSERT_TRUE(histogram.add(values));
-  Range range = chooseRange(histogram, Calibration::LeastSquares, 0), full = chooseRange(histogram, Calibration::MinMax, 0);
+  kiln::quantize::Range range = chooseRange(histogram, Calibration::LeastSquares, 0), full = chooseRange(histogram, Calibration::MinMax, 0);
   // Clipping the outlier by d costs d^2, and what the step grows by costs 400,000 times its square / 12: least is lost at 18.
   EXPECT_GT(range.high, 16);
   EXPECT_LT(range.high, 20);
@@ -155,7 +155,7 @@ TEST(Calibration, LeastSquaresKeepsAUniformDistributionAndAPoint) {
   for (int i = 0; i < 1 << 18; ++i)
     values.push_back(float(i % 4096) / 4096);
   ASSERT_TRUE(uniform.add(values));
-  Range range = chooseRange(uniform, Calibration::LeastSquares, 0);
+  kiln::quantize::Range range = chooseRange(uniform, Calibration::LeastSquares, 0);
   EXPECT_EQ(range.low, 0);
   EXPECT_NEAR(range.high, 1, 0.02);
   ASSERT_TRUE(point.add(std::vector<float>(100, 0.0f)));

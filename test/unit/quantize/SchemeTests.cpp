@@ -34,7 +34,7 @@ TEST(Parameters, OfNothingButZeroAreFinite) {
   EXPECT_EQ(parameters.dequantize(parameters.zeroPoint), 0);
 }
 
-TEST(Weights, GoToRowsAndBackAlongAnyAxis) {
+TEST(QuantizedWeights, GoToRowsAndBackAlongAnyAxis) {
   std::vector<int64_t> dims = {2, 3, 4};
   std::vector<float> values;
   for (int i = 0; i < 24; ++i)
@@ -48,7 +48,7 @@ TEST(Weights, GoToRowsAndBackAlongAnyAxis) {
   EXPECT_EQ(toRows(values, dims, 2).row(3)[1], 7);
 }
 
-TEST(Weights, HaveAScalePerRowBlockOrTensor) {
+TEST(QuantizedWeights, HaveAScalePerRowBlockOrTensor) {
   WeightRows weights{2, 4, {1, -2, 0.5f, 4, 100, 0, 0, 50}};
   QuantizedRows perRow = quantizeRows(weights, {8, 0, false});
   ASSERT_EQ(perRow.scales.size(), 2u);
@@ -62,7 +62,7 @@ TEST(Weights, HaveAScalePerRowBlockOrTensor) {
   EXPECT_EQ(quantizeRows(weights, {8, 3, false}).scales.size(), 4u);
 }
 
-TEST(Weights, RoundHalfToEvenAndSaturate) {
+TEST(QuantizedWeights, RoundHalfToEvenAndSaturate) {
   WeightScheme scheme{8, 0, false};
   EXPECT_EQ(roundWeight(2.5f, 1, scheme), 2);
   EXPECT_EQ(roundWeight(3.5f, 1, scheme), 4);
@@ -70,12 +70,12 @@ TEST(Weights, RoundHalfToEvenAndSaturate) {
   EXPECT_EQ(roundWeight(-1000, 1, {4, 0, false}), -8);
 }
 
-TEST(Weights, ObeyLeastScales) {
+TEST(QuantizedWeights, ObeyLeastScales) {
   WeightRows weights{1, 2, {1e-20f, 0}};
   EXPECT_EQ(quantizeRows(weights, {8, 0, false}, {0.25f}).scales[0], 0.25f);
 }
 
-TEST(Weights, ErrorIsRelative) {
+TEST(QuantizedWeights, ErrorIsRelative) {
   EXPECT_NEAR(getRelativeError({3, 4}, {3, 4.5f}), 0.1, 1e-9);
   EXPECT_EQ(getRelativeError({0, 0}, {0, 0}), 0);
 }

@@ -6,6 +6,7 @@
 #include "compiler/run/LoadedModel.h"
 #include "compiler/run/Npy.h"
 #include "compiler/run/OnnxTensor.h"
+#include "test/unit/run/Files.h"
 #include <gtest/gtest.h>
 #include <functional>
 #include <png.h>
@@ -15,8 +16,6 @@ using namespace kiln;
 
 namespace {
 
-template <typename T> std::string faultOf(llvm::Expected<T> value) { return value ? "" : llvm::toString(value.takeError()); }
-
 /// What is read, and what must be in the message.
 struct Case {
   std::string bytes, message;
@@ -25,10 +24,6 @@ struct Case {
 void expectFaults(const std::vector<Case> &cases, const std::function<std::string(const std::string &)> &read) {
   for (const Case &row : cases)
     EXPECT_NE(read(row.bytes).find(row.message), std::string::npos) << "expected: " << row.message << "\ngot: " << read(row.bytes);
-}
-
-std::string npy(std::string header, std::string data = "", char version = 1) {
-  return std::string("\x93NUMPY") + version + '\0' + char(header.size()) + '\0' + header + data;
 }
 
 std::string png(uint32_t format) {

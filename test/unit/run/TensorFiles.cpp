@@ -2,6 +2,7 @@
 #include "compiler/run/Fill.h"
 #include "compiler/run/Image.h"
 #include "compiler/run/Npy.h"
+#include "test/unit/run/Files.h"
 #include <gtest/gtest.h>
 #include <cmath>
 #include <png.h>
@@ -22,13 +23,6 @@ std::string write(const Tensor &tensor) {
   llvm::raw_string_ostream os(bytes);
   writeNpy(os, tensor);
   return bytes;
-}
-
-template <typename T> std::string faultOf(llvm::Expected<T> value) { return value ? "" : llvm::toString(value.takeError()); }
-
-std::string npy(std::string header, std::string data, char version = 1) {
-  std::string length = version == 1 ? std::string{char(header.size()), 0} : std::string{char(header.size()), 0, 0, 0};
-  return std::string("\x93NUMPY") + version + '\0' + length + header + data;
 }
 
 const std::string vectorHeader = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
