@@ -7,6 +7,7 @@
 #include "compiler/run/LoadedModel.h"
 #include "compiler/files/Printable.h"
 #include "compiler/run/DimText.h"
+#include "compiler/target/native/HiddenFeatures.h"
 #include "kiln/runtime.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -162,6 +163,8 @@ llvm::Error LoadedModel::check() const {
     return makeError("the model needs a file of weights for each of " + Twine(info->num_ranks) + " ranks");
   StringRef targets = info->target;
   std::string machine = program ? "the machine of '" + program->getCommand().str() + "'" : "this machine";
+  if (StringRef hidden = getHiddenFeatures(); !hidden.empty() && targets.contains(','))
+    machine += " without " + hidden.str();
   if (!target && targets.contains(','))
     return makeError(machine + " can run none of the model's targets (" + targets + "), or not the one that KILN_TARGET names");
   if (!target)

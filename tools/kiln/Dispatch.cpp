@@ -1,6 +1,7 @@
 //===- Dispatch.cpp - From a command line to a subcommand ------------------===//
 #include "compiler/files/Printable.h"
 #include "compiler/run/Tensor.h"
+#include "compiler/target/native/HiddenFeatures.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/HelpText.h"
 #include "tools/kiln/Reporting.h"
@@ -161,6 +162,10 @@ static bool parseOptions(ArrayRef<const char *> arguments) {
 }
 
 int dispatch(int argc, char **argv) {
+  if (std::string unknown = findUnknownHiddenFeature(); !unknown.empty())
+    return report(makeError("KILN_CPU_WITHOUT=" + getHiddenFeatures() + ": no feature of a CPU begins with '" + unknown +
+                            "', expected names such as avx512 or amx, separated by commas"),
+                  WrongUsage);
   ArrayRef<char *> own(argv + 1, static_cast<size_t>(std::max(argc - 1, 0)));
   if (asksForTargets(own))
     return listTargets(llvm::any_of(own, [](char *text) { return StringRef(text) == "--json"; }));

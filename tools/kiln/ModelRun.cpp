@@ -14,6 +14,7 @@
 #include "compiler/run/LibraryFolder.h"
 #include "compiler/run/Npy.h"
 #include "compiler/run/OnnxTensor.h"
+#include "compiler/target/native/HiddenFeatures.h"
 #include "dialects/kernel/Kernel.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
@@ -95,6 +96,27 @@ static Expected<std::vector<std::string>> findRunner(const Destination &machine)
   return findEmulator(machine);
 }
 
+/// Whether KILN_CPU_WITHOUT lets this machine run a model for one target, whose library does not look at the environment.
+static Error checkHiddenFeatures(ArrayRef<TargetModule> targets) {
+  kernel::TargetAttr first = kernel::getTarget(*targets.front().module);
+  if (!first || any_of(targets, [&](const TargetModule &target) { return kernel::getTarget(*target.module).getName() != first.getName(); }))
+    return Error::success();
+  for (const std::string &feature : neededFeatures(first))
+    if (isHidden(feature))
+      return makeError("the model is compiled for " + first.getName().str() + ", which needs " + feature + ", and this machine is used without " +
+                       getHiddenFeatures() + " (KILN_CPU_WITHOUT)");
+  return Error::success();
+}
+
+/// The command that runs code for the targets; empty where this process does.
+static Expected<std::vector<std::string>> findMachine(ArrayRef<TargetModule> targets) {
+  Expected<std::vector<std::string>> command = findRunner(describeDestination(targets));
+  if (command && command->empty())
+    if (Error error = checkHiddenFeatures(targets))
+      return std::move(error);
+  return command;
+}
+
 /// What this process has and another machine lacks.
 static Error checkRunner(const Compilation &compilation) {
   if (!load.empty())
@@ -168,7 +190,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
       stages.push_back(graph->name);
     const std::vector<TargetModule> &targets = compilation.models().front()->targets;
     describeTargets(targets, model);
-    Expected<std::vector<std::string>> command = findRunner(describeDestination(targets));
+    Expected<std::vector<std::string>> command = findMachine(targets);
     if (!command)
       return report(command.takeError(), AtFault);
     // Nothing refers to the compilation afterwards: it goes before the linker makes its copy of the weights.

@@ -1,14 +1,16 @@
 //===- Native.cpp - The machine that compiles ------------------------------===//
 #include "compiler/target/Targets.h"
 #include "compiler/target/aarch64/Levels.h"
+#include "compiler/target/native/HiddenFeatures.h"
 #include "compiler/target/riscv64/Levels.h"
 #include "compiler/target/x86_64/Levels.h"
-#include "kiln/cpu.h"
+#include "kiln/choice.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace mlir;
 
@@ -27,7 +29,7 @@ static int64_t cacheBytes(unsigned index, int64_t fallback) {
 static std::vector<StringRef> listInstructionSets() {
   std::vector<StringRef> features;
   for (auto [i, feature] : llvm::enumerate(cpu::aarch64_feature_names))
-    if (cpu::read() >> i & 1 && *cpu::aarch64_driver_names[i])
+    if (read_features() >> i & 1 && *cpu::aarch64_driver_names[i])
       features.push_back(feature);
   return features;
 }
@@ -35,10 +37,25 @@ static std::vector<StringRef> listInstructionSets() {
 /// Of a host of RISC-V; none without vectors.
 static std::optional<int64_t> findVectorBits() {
   std::optional<int64_t> most;
+  if (!(read_features() >> cpu::v & 1))
+    return most;
   for (auto [feature, bits] : {std::pair(cpu::zvl128b, 128), {cpu::zvl256b, 256}, {cpu::zvl512b, 512}, {cpu::zvl1024b, 1024}, {cpu::zvl2048b, 2048}})
-    if (cpu::read() >> feature & 1)
+    if (read_features() >> feature & 1)
       most = bits;
   return most;
+}
+
+/// Of a host of x86-64: those that LLVM reports, without the hidden ones and what needs them.
+static std::vector<StringRef> listX86Features() {
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  for (const char *feature : cpu::feature_names)
+    if (isHidden(feature))
+      llvm::X86::updateImpliedFeatures(feature, /*Enabled=*/false, host);
+  std::vector<StringRef> features;
+  for (const char *feature : cpu::feature_names)
+    if (host.lookup(feature) && !isHidden(feature))
+      features.push_back(feature);
+  return features;
 }
 
 kernel::TargetAttr describeNative(MLIRContext *context, StringRef name) {
@@ -49,13 +66,8 @@ kernel::TargetAttr describeNative(MLIRContext *context, StringRef name) {
     return makeRiscV64Target(context, name, findVectorBits(), cacheBytes(0, 32 << 10), cacheBytes(2, 512 << 10), cacheBytes(3, 4 << 20));
   if (arch != llvm::Triple::x86_64)
     return describeGeneric(context, name);
-  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  std::vector<StringRef> features;
-  for (const char *feature : cpu::feature_names)
-    if (host.lookup(feature))
-      features.push_back(feature);
   // The baseline CPU with the features one by one: a hypervisor may hide some that the CPU's name promises.
-  return makeX86Target(context, name, "x86-64", features, cacheBytes(0, 32 << 10), cacheBytes(2, 1 << 20), cacheBytes(3, 32 << 20),
+  return makeX86Target(context, name, "x86-64", listX86Features(), cacheBytes(0, 32 << 10), cacheBytes(2, 1 << 20), cacheBytes(3, 32 << 20),
                        llvm::sys::getHostCPUName());
 }
 

@@ -3,6 +3,7 @@
 #define KILN_CHOICE_H
 
 #include "kiln/cpu.h"
+#include "kiln/cpu/without.h"
 #include <stddef.h>
 
 // The C library's functions. ELF programs need not have them, whereas Windows has no references to functions that may be missing. The first finds nothing in
@@ -52,14 +53,17 @@ static inline int32_t find_granted_target(const target_row *rows, int32_t count,
   return found < 0 || !(rows[found].needs & cpu::tiles) || ask() ? found : find_target(rows, count, have & ~cpu::tiles, named);
 }
 
-// The target that the environment names.
-static inline const char *named_target() {
+// A variable of the environment, or null.
+static inline const char *find_variable(const char *name) {
 #if defined(_WIN32) || defined(__APPLE__)
-  return kiln_getenv("KILN_TARGET");
+  return kiln_getenv(name);
 #else
-  return kiln_secure_getenv ? kiln_secure_getenv("KILN_TARGET") : kiln_getenv ? kiln_getenv("KILN_TARGET") : nullptr;
+  return kiln_secure_getenv ? kiln_secure_getenv(name) : kiln_getenv ? kiln_getenv(name) : nullptr;
 #endif
 }
+
+// The CPU's features without those that the environment takes away.
+static inline cpu::set read_features() { return cpu::without(cpu::read(), find_variable("KILN_CPU_WITHOUT")); }
 
 // What was found first stays: threads that are first at once find the same, and one of them is kept.
 static inline int32_t keep_target(int32_t found, int32_t *kept) {
@@ -67,13 +71,16 @@ static inline int32_t keep_target(int32_t found, int32_t *kept) {
   return (__atomic_compare_exchange_n(kept, &known, found + 2, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? found + 2 : known) - 2;
 }
 
-// The row for this CPU and the environment variable KILN_TARGET, found once in a process. `*kept` is 0 before that.
+// The row for this CPU and the environment variables KILN_TARGET and KILN_CPU_WITHOUT, found once in a process. `*kept` is 0 before that.
 static inline int32_t choose_target(const target_row *rows, int32_t count, int32_t *kept) {
   const int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
-  return known != 0 ? known - 2 : keep_target(find_granted_target(rows, count, cpu::read(), named_target(), cpu::ask_for_tiles), kept);
+  if (known != 0)
+    return known - 2;
+  const cpu::set have = read_features(); // before the other variable is read, because some systems keep a single one
+  return keep_target(find_granted_target(rows, count, have, find_variable("KILN_TARGET"), cpu::ask_for_tiles), kept);
 }
 
-// The same where there is nothing to choose from: 0 when this CPU can run the only target, else -1.
+// The same where there is nothing to choose from, whatever the environment says: 0 when this CPU can run the only target, else -1.
 static inline int32_t check_target(const target_row &row, int32_t *kept) {
   const int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
   return known != 0 ? known - 2 : keep_target(find_granted_target(&row, 1, cpu::read(), nullptr, cpu::ask_for_tiles), kept);

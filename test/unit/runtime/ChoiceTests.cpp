@@ -62,6 +62,32 @@ TEST(Choice, OnceInAProcess) {
   kiln_test::unsetVariable("KILN_TARGET");
 }
 
+#if defined(__x86_64__)
+TEST(Choice, TheEnvironmentTakesFeaturesAway) {
+  namespace cpu = kiln::cpu;
+  const cpu::set all = cpu::with(cpu::avx, cpu::avx2, cpu::avx512f, cpu::avx512vnni, cpu::amx_tile, cpu::sse4_1);
+  EXPECT_EQ(cpu::without(all, nullptr), all);
+  for (const char *nothing : {"", ",", ",,", "_", "-,.", "avx512x", "AVX2", "sve", "avx5123,x"})
+    EXPECT_EQ(cpu::without(all, nothing), all) << nothing;
+  EXPECT_EQ(cpu::without(all, "avx2"), all & ~cpu::with(cpu::avx2));
+  EXPECT_EQ(cpu::without(all, "avx512"), all & ~cpu::with(cpu::avx512f, cpu::avx512vnni));
+  EXPECT_EQ(cpu::without(all, "avx"), cpu::with(cpu::amx_tile, cpu::sse4_1));
+  EXPECT_EQ(cpu::without(all, "x,avx512_vnni,,amx_tile,sse41"), cpu::with(cpu::avx, cpu::avx2, cpu::avx512f));
+  EXPECT_EQ(cpu::without(all, "amx_fp16"), all);
+  EXPECT_EQ(cpu::without(0, "avx"), cpu::set(0));
+  // The machine's own features, and never more than them.
+  const kiln::target_row mine[2] = {{"some", cpu::with(cpu::sse3)}, {"none", 0}};
+  kiln_test::unsetVariable("KILN_TARGET");
+  kiln_test::setVariable("KILN_CPU_WITHOUT", "sse3");
+  int32_t several = 0, one = 0;
+  EXPECT_EQ(kiln::read_features(), cpu::read() & ~cpu::with(cpu::sse3));
+  EXPECT_EQ(kiln::choose_target(mine, 2, &several), 1);
+  EXPECT_EQ(kiln::check_target(mine[0], &one), 0);
+  kiln_test::unsetVariable("KILN_CPU_WITHOUT");
+  EXPECT_EQ(kiln::read_features(), cpu::read());
+}
+#endif
+
 TEST(Choice, OneTargetIsCheckedOnce) {
   kiln_test::setVariable("KILN_TARGET", "other");
   int32_t kept = 0, none = 0;

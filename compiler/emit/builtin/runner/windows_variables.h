@@ -7,7 +7,7 @@
 extern "C" {
 uint32_t GetEnvironmentVariableA(const char *name, char *value, uint32_t size);
 
-// KILN_TARGET is the only variable that a model reads, and no target's name is as long.
+// Models read KILN_CPU_WITHOUT, and after it KILN_TARGET. A value is there until the next one is read, and longer ones count as none.
 char *getenv(const char *name) {
   static char value[256];
   const uint32_t length = GetEnvironmentVariableA(name, value, sizeof(value));
