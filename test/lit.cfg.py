@@ -3,8 +3,12 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 
 import lit.formats
+
+sys.path.insert(0, os.path.dirname(__file__))
+import machine  # noqa: E402
 
 config.name = "Kiln"
 config.test_format = lit.formats.ShTest(execute_external=False)
@@ -18,7 +22,7 @@ shared = os.environ.get("KILN_SHARED", os.path.join(os.path.dirname(source), "sh
 
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.kiln_binary_dir, "bin"), config.llvm_tools_dir, os.path.join(source, "test"), os.environ["PATH"]])
-for variable in ("HOME", "CCACHE_DIR", "KILN_TARGET"):
+for variable in ("HOME", "CCACHE_DIR", "KILN_TARGET", "KILN_CPU_WITHOUT"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 
@@ -58,10 +62,10 @@ if shutil.which("g++"):
     config.available_features.add("gcc")
 if platform.machine() in ("x86_64", "AMD64"):
     config.available_features.add("x86-registered")
-    flags = open("/proc/cpuinfo").read() if os.path.exists("/proc/cpuinfo") else ""
-    for feature in ("avx2", "avx512f", "amx_tile"):
-        if feature in flags:
-            config.available_features.add(feature)
+    # Without a mask, the machine as it is; KILN_CPU_WITHOUT=avx512,amx makes it one that has neither. runs-NAME: it can run the target of that name.
+    kiln = os.path.join(config.kiln_binary_dir, "bin", "kiln")
+    config.available_features |= {"avx2", "avx512f"} & machine.features(kiln)
+    config.available_features |= {f"runs-{target}" for target in machine.targets(kiln)}
 config.available_features.add(platform.machine())
 # Tools of other machines, which `tools/dev/install-packages cross`, `microcontrollers` and `windows` install.
 for tool in ("qemu-aarch64", "qemu-riscv64", "aarch64-linux-gnu-g++", "riscv64-linux-gnu-g++", "qemu-arm", "arm-linux-gnueabihf-g++", "qemu-riscv32",

@@ -13,6 +13,9 @@ import numpy as np
 from steps_of_bf16 import add_convolution, add_product
 from widths import Module, convolve, run, tensor
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import machine  # noqa: E402
+
 
 def spread(module, words, kind, shape):
     return module.op(f"nn.broadcast_to {module.constant(words, kind)} : {tensor(words.shape, kind)} -> {tensor(shape, kind)}")
@@ -65,8 +68,7 @@ def add_byte_convolution(module, channels, size, filters, kernel, stride, pad, d
 
 def main():
     folder, targets = pathlib.Path(sys.argv[1]), {"tiles": "x86-64-v3"}
-    listed = json.loads(subprocess.run(["kiln", "--target=list", "--json"], check=True, capture_output=True, text=True).stdout)
-    if any(target["name"] == "native" and "amx-int8" in target["features"] for target in listed["targets"]):
+    if "tile_u8s8" in machine.describe_targets("kiln")["native"]["steps"]:
         targets["amx"] = "native"
     module = Module()
     # Whole and partial tiles of rows and columns; long sums, those that are no multiple of 64, and some that no step fits.

@@ -15,6 +15,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from rounded_factors import to_bf16
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import machine  # noqa: E402
+
 random = np.random.default_rng(7)
 
 
@@ -81,7 +84,7 @@ def main():
     folder, faults, right = pathlib.Path(sys.argv[1]), [], 0
     step = {"lhs": "bf16", "rhs": "bf16", "sum": "f32", "shape": [1, 8, 2], "function": "dot_bf16"}
     (folder / "pairs.json").write_text(json.dumps({"name": "pairs", "base": "x86-64-v3", "steps": [step]}))
-    has_step = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text() and "amx_bf16" not in pathlib.Path("/proc/cpuinfo").read_text()
+    has_step = "dot_bf16" in machine.describe_targets("kiln")["native"]["steps"]
     for target in [folder / "pairs.json"] + ["native"] * has_step:
         for case in CASES:
             case.save(folder)
