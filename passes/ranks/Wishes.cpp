@@ -1,5 +1,6 @@
 //===- Wishes.cpp - What the user says of how tensors are cut ---------------===//
 #include "passes/ranks/Wishes.h"
+#include "dialects/nn/NN.h"
 #include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/ranks/CutOptions.h"
 
