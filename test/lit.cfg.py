@@ -9,9 +9,10 @@ import lit.formats
 
 sys.path.insert(0, os.path.dirname(__file__))
 import machine  # noqa: E402
+import cpu_seconds  # noqa: E402
 
 config.name = "Kiln"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = cpu_seconds.Measured(lit.formats.ShTest(execute_external=False))
 config.suffixes = [".mlir", ".test", ".onnxtxt"]
 config.excludes = ["Inputs", "unit"]
 config.test_source_root = os.path.dirname(__file__)
