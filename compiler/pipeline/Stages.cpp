@@ -1,6 +1,7 @@
 //===- Stages.cpp - The stages of a compile, in one table ------------------===//
 #include "compiler/pipeline/Stages.h"
 #include "passes/Passes.h"
+#include "passes/graph/PatternReasons.h"
 #include "passes/kernel/Passes.h"
 #include "passes/ranks/Passes.h"
 
@@ -17,7 +18,7 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
   calls.decompose.assign(options.decompose.begin(), options.decompose.end());
   calls.all = options.plain;
   passes.addPass(createInlineComposites(calls));
-  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCanonicalizer());
   passes.addPass(createCSEPass());
   // Stored weights and rounded factors are those of the graph that the kernels have, so their plainest form has it, too.
   if (options.plain && options.weightsType.empty() && options.factors.empty()) {
@@ -38,7 +39,7 @@ static void buildGraph(OpPassManager &passes, const PipelineOptions &options) {
     passes.addPass(createFoldScales());
   passes.addPass(createCSEPass());
   passes.addPass(createRecognizeComposites());
-  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCanonicalizer());
   passes.addPass(createCSEPass());
   if (!options.weightsType.empty())
     passes.addPass(createStoreWeights({options.weightsType, /*widen=*/options.plain}));
@@ -95,7 +96,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
 
 static void buildKernel(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createLowerGroups());
-  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCanonicalizer());
   passes.addPass(createRoundProducts());
   passes.addPass(createSimplifyQuantized());
   passes.addPass(createLoopInvariantCodeMotionPass());

@@ -21,8 +21,8 @@
 #include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
 #include "passes/graph/EvaluateScalar.h"
+#include "passes/graph/PatternReasons.h"
 
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include <cmath>
 
 using namespace mlir;
@@ -273,7 +273,7 @@ struct FoldScalesPass : kiln::impl::FoldScalesBase<FoldScalesPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<ScaleIntoWeight, MoveAddBehindScale, MergeAdds, InvertConstant<SubOp, AddOp>, InvertConstant<DivOp, MulOp>,
                  ConstantToTheRight<AddOp>, ConstantToTheRight<MulOp>>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatterns(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -17,8 +17,7 @@
 #include "passes/Passes.h"
 #include "passes/graph/ChainMatching.h"
 #include "passes/graph/CompositeBodies.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/PatternReasons.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -78,7 +77,7 @@ struct RecognizeCompositesPass : kiln::impl::RecognizeCompositesBase<RecognizeCo
     populateLossPatterns(patterns);
     RewritePatternSet last(&getContext());
     populateCrossEntropyPatterns(last);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))) || failed(applyPatternsGreedily(getOperation(), std::move(last))))
+    if (failed(applyPatterns(getOperation(), std::move(patterns))) || failed(applyPatterns(getOperation(), std::move(last))))
       signalPassFailure();
   }
 };

@@ -28,6 +28,7 @@
 #include "passes/Passes.h"
 #include "passes/graph/BlockProducts.h"
 #include "passes/graph/EvaluateMovement.h"
+#include "passes/graph/PatternReasons.h"
 #include "passes/graph/Shortlists.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -412,11 +413,8 @@ template <typename OpTy> static void decompose(ModuleOp module, function_ref<boo
 template <typename OpTy> static void rewriteAll(ModuleOp module, LogicalResult (*rewrite)(OpTy, PatternRewriter &)) {
   SmallVector<OpTy> ops;
   module.walk([&](OpTy op) { ops.push_back(op); });
-  PatternRewriter rewriter(module.getContext());
-  for (OpTy op : ops) {
-    rewriter.setInsertionPoint(op);
-    (void)rewrite(op, rewriter);
-  }
+  for (OpTy op : ops)
+    (void)applyOnce(op, [&](PatternRewriter &rewriter) { return rewrite(op, rewriter); });
 }
 
 namespace {
@@ -426,7 +424,7 @@ struct RecognizeQuantizedPass : kiln::impl::RecognizeQuantizedBase<RecognizeQuan
   /// What the passes before this one did could not see the parts.
   LogicalResult fold() {
     OpPassManager passes("builtin.module");
-    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCanonicalizer());
     passes.addPass(createCSEPass());
     passes.addPass(createFoldConstants({budget}));
     passes.addPass(createSimplifyDataMovement());

@@ -18,8 +18,7 @@
 #include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/PatternReasons.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -330,7 +329,7 @@ struct SimplifyDataMovementPass : kiln::impl::SimplifyDataMovementBase<SimplifyD
                  QuantizeOfReshape, ReshapeOfDequantize>(&getContext());
     for (StringRef name : {"nn.broadcast_to", "nn.transpose", "nn.reshape"})
       RegisteredOperationName::lookup(name, &getContext())->getCanonicalizationPatterns(patterns, &getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatterns(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

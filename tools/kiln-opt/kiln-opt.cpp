@@ -5,7 +5,9 @@
 #include "dialects/nn/ConstantPart.h"
 #include "dialects/nn/NN.h"
 #include "passes/Passes.h"
+#include "passes/graph/PatternReasons.h"
 #include "passes/ranks/ShardLoops.h"
+#include "tools/kiln-opt/WhyNot.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -16,6 +18,8 @@ int main(int argc, char **argv) {
   registry.insert<kiln::nn::NNDialect, kiln::kernel::KernelDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   kiln::registerShardLoops(registry);
+  // In front of the upstream one of that name, which would say nothing of its patterns.
+  mlir::registerPass(kiln::createCanonicalizer);
   mlir::registerTransformsPasses();
   kiln::registerStagePipelines();
   kiln::registerSetTarget();
@@ -28,6 +32,6 @@ int main(int argc, char **argv) {
   // Whatever passes leave is printed.
   kiln::nn::holdAllParts();
   return kiln::runOnIR(argc, argv, [&] {
-    return mlir::asMainReturnCode(mlir::MlirOptMain(arguments.size() - 1, arguments.data(), "Kiln optimizer\n", registry));
+    return mlir::asMainReturnCode(kiln::runOpt(arguments.size() - 1, arguments.data(), registry));
   });
 }

@@ -21,10 +21,10 @@
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Ranks.h"
 #include "passes/Passes.h"
+#include "passes/graph/PatternReasons.h"
 #include "passes/target/layout/MoveTransposes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -94,7 +94,7 @@ static void simplifyMovement(ModuleOp module) {
   for (StringRef name : {"nn.transpose", "nn.broadcast_to", "nn.reshape"})
     RegisteredOperationName::lookup(name, module.getContext())->getCanonicalizationPatterns(patterns, module.getContext());
   // These make nothing right that was wrong: stopping early would cost speed at most.
-  (void)applyPatternsGreedily(module, std::move(patterns));
+  (void)applyPatterns(module, std::move(patterns));
 }
 
 static void propagateLayout(ModuleOp module) {
