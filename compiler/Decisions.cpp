@@ -36,16 +36,6 @@ static std::string joinText(Attribute attr) {
   return llvm::join(parts, " ");
 }
 
-llvm::SetVector<StringRef> listNodes(Location location) {
-  llvm::SetVector<StringRef> nodes;
-  location->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      nodes.insert(name.getName().getValue());
-    return WalkResult::advance();
-  });
-  return nodes;
-}
-
 /// The least exact form of exp among these accuracies; empty if there are none.
 static std::string nameExponential(ArrayRef<kernel::Accuracy> accuracies) {
   return accuracies.empty() ? "" : kernel::getExpFunction(*llvm::max_element(accuracies));

@@ -5,8 +5,8 @@
 #include "compiler/Compile.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/NodeNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
@@ -25,8 +25,7 @@ struct Decision {
   std::vector<std::pair<std::string, std::string>> refusals = {};
 };
 
-/// The ONNX nodes behind a location, without repetition.
-llvm::SetVector<llvm::StringRef> listNodes(mlir::Location location);
+using nn::listNodes;
 
 /// The target stage's choice for a group.
 Decision describeGroup(nn::GroupOp group);

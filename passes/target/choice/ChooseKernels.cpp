@@ -10,6 +10,7 @@
 #include "dialects/kernel/Refusal.h"
 #include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/NodeNames.h"
 #include "dialects/nn/Rounding.h"
 #include "passes/Passes.h"
 #include "passes/target/choice/CostModel.h"
@@ -142,14 +143,8 @@ static void explainRefusals(nn::GroupOp group, kernel::TargetAttr target, bool a
 
 /// Whether the group computes the ONNX node, which is given as `name` or `name(Operator)`.
 static bool computesNode(nn::GroupOp group, StringRef node) {
-  bool found = false;
-  auto look = [&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      found |= name.getName() == node || name.getName().getValue().rsplit('(').first == node;
-    return WalkResult::advance();
-  };
-  group.getBody().walk([&](Operation *op) { op->getLoc()->walk(look); });
-  return found;
+  auto look = [&](Operation *op) { return nn::isOfNode(op->getLoc(), node) ? WalkResult::interrupt() : WalkResult::advance(); };
+  return group.getBody().walk(look).wasInterrupted();
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NodeNames.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -97,15 +98,7 @@ static std::optional<int64_t> countFusedBytes(Operation *op) {
   return bytes.sum;
 }
 
-static std::string nodesOf(Location location) {
-  llvm::SetVector<StringRef> nodes;
-  location->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      nodes.insert(name.getName().getValue());
-    return WalkResult::advance();
-  });
-  return llvm::join(nodes, " ");
-}
+static std::string nodesOf(Location location) { return llvm::join(listNodes(location), " "); }
 
 StringRef getCompositeName(Operation *op) {
   auto composite = dyn_cast<CompositeOp>(op);

@@ -21,6 +21,7 @@
 #include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/NodeNames.h"
 #include "dialects/nn/Rounding.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/Passes.h"
@@ -136,21 +137,10 @@ LogicalResult FactorRounding::parse(ArrayRef<std::string> words) {
   return success();
 }
 
-/// Whether an operation comes from the ONNX node, which is given as `name` or `name(Operator)`.
-static bool isOfNode(Operation *op, StringRef node) {
-  bool found = false;
-  op->getLoc()->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      found |= name.getName() == node || name.getName().getValue().rsplit('(').first == node;
-    return WalkResult::advance();
-  });
-  return found;
-}
-
 /// What was asked for; null for nothing.
 const Factors *FactorRounding::findRequest(Operation *op) {
   for (auto &[node, factors] : named)
-    if (isOfNode(op, node)) {
+    if (isOfNode(op->getLoc(), node)) {
       used.insert(node);
       return &factors;
     }
