@@ -44,7 +44,8 @@ def SplitConcats : Pass<"nn-split-concats", "mlir::ModuleOp"> {
 
 def FormGroups : Pass<"nn-form-groups", "mlir::ModuleOp"> {
   let summary = "Puts every operation into an nn.group: one anchor with its prologue and epilogue, or a chain of element-wise operations.";
-  let options = [Option<"fuse", "fuse", "bool", "true", "false: one operation a group">];
+  let options = [Option<"fuse", "fuse", "bool", "true", "false: one operation a group">,
+                 Option<"explain", "explain", "bool", "false", "write down why a softmax is not computed with the product before it">];
 }
 
 def ChooseKernels : Pass<"nn-choose-kernels", "mlir::ModuleOp"> {

@@ -87,7 +87,7 @@ static void buildTarget(OpPassManager &passes, const PipelineOptions &options) {
       passes.addPass(createOrderFilters());
   }
   passes.addPass(createSplitConcats());
-  passes.addPass(createFormGroups({/*fuse=*/!options.plain}));
+  passes.addPass(createFormGroups({/*fuse=*/!options.plain, options.explain || !options.explainNode.empty()}));
   passes.addPass(createChooseKernels({/*plainest=*/options.plain, /*strict=*/options.keepComposites, options.explain, options.explainNode}));
   if (!options.plain)
     passes.addPass(createPlaceResults());

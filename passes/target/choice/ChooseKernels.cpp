@@ -121,20 +121,36 @@ static void explainRounding(nn::GroupOp group) {
     group.setReason((group.getReason().value_or("") + "; " + llvm::join(texts, "; ")).str());
 }
 
-/// Writes down why rows do not compute the group: those before its own that are written for such groups, or all but its own.
-static void explainRefusals(nn::GroupOp group, kernel::TargetAttr target, bool all) {
+/// What FormGroups has noted of a row; empty: nothing.
+static StringRef findNote(ArrayAttr notes, StringRef kernel) {
+  if (notes)
+    for (auto note : notes.getAsRange<kernel::RefusalAttr>())
+      if (note.getKernel() == kernel)
+        return note.getWhy();
+  return "";
+}
+
+/// Writes down why rows do not compute the group: those before its own that are written for such groups or would compute it with its producer, or all that are
+/// written for such an anchor.
+static void explainRefusals(nn::GroupOp group, kernel::TargetAttr target, bool all, ArrayAttr notes) {
   SmallVector<Attribute> refusals;
+  Operation *anchor = getAnchor(group);
   bool isBetter = true;
   for (const KernelRow *row : getKernelTable()) {
     if (row->name == group.getKernel()) {
       isBetter = false;
       continue;
     }
+    StringRef note = findNote(notes, row->name);
+    bool computesAnchor = row->computes(anchor), takesAnchor = !note.empty() && !computesAnchor;
     // What libraries say is part of the reason.
-    if (!all && !(isBetter && row->library.empty() && row->concerns(group)))
+    if (all ? !computesAnchor && !takesAnchor : !takesAnchor && !(isBetter && row->library.empty() && row->concerns(group)))
       continue;
     KernelMatch match = row->match(group, target);
-    std::string why = !match ? match.reason : isBetter ? "it could, but another was measured or asked for" : "it could, but stands further down the list";
+    std::string why = !note.empty() ? note.str()
+                      : !match      ? match.reason
+                      : isBetter    ? "it could, but another was measured or asked for"
+                                    : "it could, but stands further down the list";
     refusals.push_back(kernel::RefusalAttr::get(group.getContext(), row->name, why));
   }
   if (!refusals.empty())
@@ -159,11 +175,13 @@ struct ChooseKernels : impl::ChooseKernelsBase<ChooseKernels> {
     bool ok = true;
     auto profile = plainest ? DictionaryAttr() : getOperation()->getAttrOfType<DictionaryAttr>(kernel::profileAttrName);
     getOperation().walk([&](nn::GroupOp group) {
+      ArrayAttr notes = group.getRefusalsAttr();
+      group.removeRefusalsAttr();
       ok &= chooseMeasured(group, target, profile) || succeeded(chooseKernel(group, target, plainest, strict));
       explainRounding(group);
       bool all = !explainNode.empty() && computesNode(group, explainNode);
       if (group.getPlan() && (explain || all))
-        explainRefusals(group, target, all);
+        explainRefusals(group, target, all, notes);
     });
     // The profile has been consumed.
     getOperation()->removeAttr(kernel::profileAttrName);

@@ -22,6 +22,7 @@
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/groups/BlockResults.h"
 #include "passes/target/groups/Epilogue.h"
+#include "passes/target/groups/Prologue.h"
 #include "passes/target/groups/RowFusion.h"
 #include "passes/target/groups/StripChains.h"
 #include "passes/target/choice/LibraryMapping.h"
@@ -50,7 +51,10 @@ constexpr size_t mostIndices = 64;
 
 class Grouping {
 public:
-  Grouping(Block &block, bool fuse) : block(block), fuse(fuse) {}
+  Grouping(Block &block, bool fuse, bool explain) : block(block), fuse(fuse) {
+    if (explain && fuse)
+      refusals = listSoftmaxRefusals(block, kernel::getTarget(block.getParentOp()));
+  }
   void run();
 
 private:
@@ -116,6 +120,8 @@ private:
   llvm::DenseMap<Operation *, SmallVector<unsigned, 1>> holders;
   /// Anchors that go to a library.
   llvm::DenseSet<Operation *> mapped;
+  /// For users that ask: why products and softmaxes with groups of their own do not share one.
+  llvm::DenseMap<Operation *, std::string> refusals;
 };
 
 } // namespace
@@ -318,20 +324,6 @@ void Grouping::addExtremes() {
   }
 }
 
-/// What the kernel of an anchor loads from buffers, where it does not compute its operands: others in the group do not compute it either.
-static llvm::SmallPtrSet<Operation *, 4> findLoaded(Operation *anchor) {
-  llvm::SmallPtrSet<Operation *, 4> loaded;
-  for (OpOperand &operand : anchor->getOpOperands()) {
-    PrologueSupport support = getPrologueSupport(anchor, operand.getOperandNumber());
-    Operation *source = operand.get().getDefiningOp();
-    while (source && support == PrologueSupport::Views && isa<IndexMap>(source))
-      source = source->getOperand(0).getDefiningOp();
-    if (source && support != PrologueSupport::All)
-      loaded.insert(source);
-  }
-  return loaded;
-}
-
 void Grouping::addPrologue(unsigned group) {
   Operation *anchor = isPointwise(groups[group].front()) ? nullptr : groups[group].front();
   bool isMapped = anchor && mapped.contains(anchor);
@@ -517,6 +509,10 @@ void Grouping::materialize(unsigned group, const llvm::DenseSet<Value> &wanted) 
   OpBuilder builder(&block, block.back().getIterator());
   Location loc = FusedLoc::get(builder.getContext(), locations);
   auto op = GroupOp::create(builder, loc, ValueRange(results.getArrayRef()).getTypes(), inputs.getArrayRef(), forms.lookup_or(group, GroupForm::Plain));
+  for (Operation *member : ordered)
+    if (auto why = refusals.find(member); why != refusals.end() && !forms.contains(group))
+      op.setRefusalsAttr(builder.getArrayAttr(
+          kernel::RefusalAttr::get(builder.getContext(), stringifyGroupForm(GroupForm::ProductSoftmax), why->second)));
   Block &body = op.getBody().emplaceBlock();
   IRMapping map;
   for (Value input : inputs)
@@ -579,10 +575,10 @@ void Grouping::run() {
       op.erase();
 }
 
-static void formGroups(Block &block, bool fuse) {
+static void formGroups(Block &block, bool fuse, bool explain) {
   for (auto loop : block.getOps<LoopOp>())
-    formGroups(loop.getBody().front(), fuse);
-  Grouping(block, fuse).run();
+    formGroups(loop.getBody().front(), fuse, explain);
+  Grouping(block, fuse, explain).run();
   sortTopologically(&block);
   orderCollectives(block);
   copyBlockResults(block);
@@ -593,7 +589,7 @@ struct FormGroups : impl::FormGroupsBase<FormGroups> {
   using FormGroupsBase::FormGroupsBase;
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      formGroups(function.getBody().front(), fuse);
+      formGroups(function.getBody().front(), fuse, explain);
   }
 };
 } // namespace

@@ -6,12 +6,17 @@
 #include "dialects/nn/NN.h"
 #include "dialects/nn/NNDataMovementOps.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include <string>
 
 namespace kiln {
 
 /// The softmax or log-softmax along the columns of this product (a matrix product or a convolution) that one kernel can compute with it, what lies
 /// between them included; null when there is none, or when two kernels are faster. Looks at operations that are in no group yet.
 mlir::Operation *findSoftmaxOfProduct(mlir::Operation *product, kernel::TargetAttr target);
+
+/// Why a kernel of its own computes each product of the block, or the softmax behind it, in a few words, if that is what becomes of it.
+llvm::DenseMap<mlir::Operation *, std::string> listSoftmaxRefusals(mlir::Block &block, kernel::TargetAttr target);
 
 /// The arg_reduce or top_k along the rows of this softmax that one kernel can compute with it; null when there is none.
 mlir::Operation *findScanOfSoftmax(mlir::Operation *softmax, kernel::TargetAttr target);
