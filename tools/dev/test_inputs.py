@@ -41,7 +41,7 @@ COMMANDS = set("""
     FileCheck [ aarch64-linux-gnu-g++ ar arm-none-eabi-g++ arm-none-eabi-gcc awk basename bash cargo cat cd chmod cmake cmp col command count cp
     ctest deno diff dirname done echo esac espeak-ng exit export fi find fish git go grep head ld64.lld-22 ldd llvm-ar llvm-nm llvm-objdump
     llvm-readobj ln ls make mandoc meson mkdir mktemp mpicc mpicc.$mpi mpicxx.$mpi mpicxx.mpich mpicxx.openmpi mpirun mpirun.mpich mpirun.openmpi
-    mv ninja nm node paste pkg-config printf qemu-aarch64 qemu-system-arm rm rmdir sed seq set setsid sh size sleep sort source split-file stat
+    mv ninja nm node paste pkg-config printf qemu-aarch64 qemu-system-arm qemu-x86_64 rm rmdir sed seq set setsid sh size sleep sort source split-file stat
     tar tee test touch tr trap true ulimit umask uniq unshare wait wasm-ld wc wine x86_64-w64-mingw32-g++-posix zsh
 """.split())
 WORD = re.compile(r"%?[\w.+@-]+(?:/[\w.+@-]+)*")
