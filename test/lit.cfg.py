@@ -71,7 +71,7 @@ config.available_features.add(platform.machine())
 # Tools of other machines, which `tools/dev/install-packages cross`, `microcontrollers` and `windows` install.
 for tool in ("qemu-aarch64", "qemu-riscv64", "qemu-x86_64", "aarch64-linux-gnu-g++", "riscv64-linux-gnu-g++", "qemu-arm", "arm-linux-gnueabihf-g++", "qemu-riscv32",
              "riscv64-unknown-elf-gcc", "qemu-system-arm", "arm-none-eabi-g++", "ld.lld", "node", "chromium", "wine", "x86_64-w64-mingw32-g++-posix",
-             "x86_64-w64-mingw32-g++-win32", "ld64.lld-22", "espeak-ng", "debootstrap", "distccd", "meson", "fish", "zsh", "mandoc", "cargo", "go"):
+             "x86_64-w64-mingw32-g++-win32", "ld64.lld-22", "espeak-ng", "debootstrap", "distccd", "meson", "fish", "zsh", "mandoc", "cargo", "go", "git"):
     if shutil.which(tool):
         config.available_features.add(tool)
     else:

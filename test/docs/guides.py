@@ -14,7 +14,7 @@ OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "j
           "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
           "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized", "cpu", "copies", "rounds", "small", "random", "domain",
           "onnxruntime-web", "release", "seconds", "skip", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "no-liftoff", "no-wasm-tier-up", "install", "prefix", "component", "config",
-          "test-dir", "resume", "dozen",
+          "test-dir", "resume", "dozen", "start", "write-budget", "since",
           # Those of benchmarks.
           "connections", "largest", "charts", "rows",
           # Those of mpirun and podman.

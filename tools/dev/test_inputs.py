@@ -64,7 +64,8 @@ class Tree:
     def __init__(self, root, paths=None):
         self.root = pathlib.Path(root)
         if paths is None:
-            paths = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True).stdout.splitlines()
+            listing = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True)
+            paths = listing.stdout.splitlines()
         self.paths = {path for path in paths if (self.root / path).is_file()}
         self.folders = {}
         self.names = {}
