@@ -1,11 +1,11 @@
 //===- Forks.cpp - Many calls of kiln, each in a fork ----------------------===//
 //
 // Loading LLVM takes longer than refusing a model. Each line of standard input is a call, its arguments between tabs; the answer on standard output is
-// `STATUS SECONDS MIB`: the exit status, or minus the signal; the CPU time; the most memory that it held. What the call prints goes to a file.
+// `STATUS SECONDS MIB`: the exit status, or minus the signal; the CPU time; the most memory that it held. What the call prints goes to two files.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/emit/ClangCompiler.h"
 #include "tools/kiln/Commands.h"
-#include "tools/kiln/Reporting.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -22,37 +22,61 @@
 
 using namespace llvm;
 
-/// In the child: what the call prints goes to the file, and it gets no more CPU time than it may take. Waiting counts less: other programs run, too.
-[[noreturn]] static void call(char *program, StringRef line, const char *printed, unsigned seconds) {
+namespace {
+/// Where a call prints, and the seconds that it may take, of CPU time and by the clock.
+struct Limits {
+  const char *out, *err;
+  unsigned cpuSeconds, seconds;
+};
+} // namespace
+
+static bool redirect(const char *path, int flags, int stream) {
+  int file = open(path, flags, 0644);
+  return file >= 0 && dup2(file, stream) >= 0 && close(file) == 0;
+}
+
+/// In the child.
+[[noreturn]] static void call(StringRef line, const Limits &limits) {
   SmallVector<StringRef> parts;
-  line.split(parts, '\t');
+  if (!line.empty())
+    line.split(parts, '\t');
   std::vector<std::string> texts(parts.begin(), parts.end());
+  // Messages about the command line begin with the program's name.
+  char program[] = "kiln";
   std::vector<char *> arguments{program};
   for (std::string &text : texts)
     arguments.push_back(text.data());
   arguments.push_back(nullptr);
-  int file = open(printed, O_WRONLY | O_CREAT | O_TRUNC, 0644), nothing = open("/dev/null", O_RDONLY);
-  if (file < 0 || nothing < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0 || dup2(nothing, 0) < 0)
+  int written = O_WRONLY | O_CREAT | O_TRUNC;
+  if (!redirect("/dev/null", O_RDONLY, 0) || !redirect(limits.out, written, 1) || !redirect(limits.err, written, 2))
     _exit(2);
-  kiln::watchForCrashes(int(arguments.size()) - 1, arguments.data());
-  rlimit limit = {seconds, seconds};
+  rlimit limit = {limits.cpuSeconds, limits.cpuSeconds};
   setrlimit(RLIMIT_CPU, &limit);
   std::signal(SIGALRM, SIG_DFL);
-  alarm(6 * seconds);
-  std::exit(kiln::dispatch(int(arguments.size()) - 1, arguments.data()));
+  alarm(limits.seconds);
+  std::exit(kiln::runProgram(int(arguments.size()) - 1, arguments.data()));
+}
+
+/// Has LLVM make what it makes once in a process, such as its lists of targets and tables of instructions, so that the forks need not.
+static void warmUp() {
+  constexpr StringLiteral text = "void add(float *x, const float *y) { for (int i = 0; i < 64; ++i) x[i] = x[i] * y[i] + 1; }";
+  if (Error error = kiln::compileInProcess({"first.cpp", text.str()}, {}, kiln::kernel::TargetAttr()).takeError())
+    consumeError(std::move(error));
 }
 
 int main(int argc, char **argv) {
-  unsigned seconds = 0;
-  if (argc != 3 || StringRef(argv[2]).getAsInteger(10, seconds)) {
-    errs() << "usage: " << argv[0] << " PRINTED SECONDS\nCalls kiln for each line of standard input; PRINTED gets what the last call printed.\n";
+  unsigned cpuSeconds = 0, seconds = 0;
+  if (argc != 5 || StringRef(argv[3]).getAsInteger(10, cpuSeconds) || StringRef(argv[4]).getAsInteger(10, seconds)) {
+    errs() << "usage: " << argv[0] << " OUT ERR CPU-SECONDS SECONDS\nCalls kiln for each line of standard input; OUT and ERR get what the last call printed.\n";
     return 2;
   }
+  Limits limits = {argv[1], argv[2], cpuSeconds, seconds};
   InitLLVM init(argc, argv);
+  warmUp();
   for (std::string line; std::getline(std::cin, line);) {
     pid_t child = fork();
     if (child == 0)
-      call(argv[0], line, argv[1], seconds);
+      call(line, limits);
     int status = 0;
     rusage usage = {};
     if (child < 0 || wait4(child, &status, 0, &usage) != child) {

@@ -79,6 +79,9 @@ llvm::ArrayRef<std::string> getArguments();
 /// Parses and runs a command line. Call it once per process, since options keep their values.
 int dispatch(int argc, char **argv);
 
+/// What main() does with LLVM ready: a command line on a large stack, with crashes reported.
+int runProgram(int argc, char **argv);
+
 } // namespace kiln
 
 #endif // KILN_TOOLS_KILN_COMMANDS_H

@@ -1,4 +1,5 @@
 //===- Dispatch.cpp - From a command line to a subcommand ------------------===//
+#include "compiler/Recursion.h"
 #include "compiler/files/Printable.h"
 #include "compiler/run/Tensor.h"
 #include "compiler/target/native/HiddenFeatures.h"
@@ -7,6 +8,7 @@
 #include "tools/kiln/Reporting.h"
 #include "compiler/files/Suggestion.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
@@ -188,6 +190,13 @@ int dispatch(int argc, char **argv) {
     return Done;
   }
   return parseOptions(arguments) ? command->run() : int(WrongUsage);
+}
+
+int runProgram(int argc, char **argv) {
+  setBugReportMsg("");
+  watchForCrashes(argc, argv);
+  followTerminal();
+  return runOnLargeStack([&] { return dispatch(argc, argv); });
 }
 
 } // namespace kiln

@@ -9,7 +9,7 @@ SERVER = """#!/usr/bin/python3
 import pathlib, sys
 calls = 0
 for line in sys.stdin:
-    pathlib.Path(sys.argv[1]).write_text(%r)
+    pathlib.Path(sys.argv[2]).write_text(%r)
     print("0 0.1 50" if calls == 0 else %r, flush=True)
     calls += 1
 """
@@ -49,7 +49,7 @@ def main():
         right += judge([through, server, "--", sys.executable, "-c", seen], f"seen {status}\n", bad)
     # One that has gone, and one whose forks are gone: nobody waits for an answer.
     server = folder / "gone"
-    server.write_text(f"#!/bin/sh\nread line\necho > {folder}/gone.text\ncp {folder}/gone.text $1\necho 0 0.1 50\n")
+    server.write_text(f"#!/bin/sh\nread line\necho > {folder}/gone.text\ncp {folder}/gone.text $2\necho 0 0.1 50\n")
     server.chmod(0o755)
     right += judge([through, server, "--", sys.executable, "-c", seen], "seen -6\n", True)
     print(f"{right} of {2 * len(MANNERS) + 1} manners judged right")

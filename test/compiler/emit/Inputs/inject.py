@@ -9,8 +9,10 @@ are the same. Prints a line for each mutant that is neither, and how many there 
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 PAYLOADS = [
     '"; } __asm__(".incbin \\"/etc/passwd\\""); {',
@@ -90,16 +92,15 @@ def structure(folder):
 
 class Kiln:
     def __init__(self, program, folder):
-        self.folder, self.printed = folder, folder / "printed"
-        self.forks = subprocess.Popen([program, self.printed, "20"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.folder, self.forks = folder, kiln_calls.Forks(program, seconds=120, cpu_seconds=20)
 
     def compile(self, text):
+        """(status, the folder with what was written, what was printed)"""
         model, out = self.folder / "m.mlir", self.folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         model.write_text(text)
-        self.forks.stdin.write(f"{model}\t-o\t{out}\t--emit=cpp\t-q\n")
-        self.forks.stdin.flush()
-        return int(self.forks.stdout.readline().split()[0]), out
+        done = self.forks.call(model, "-o", out, "--emit=cpp", "-q")
+        return done.returncode, out, done.stdout + done.stderr
 
 
 def main():
@@ -111,12 +112,11 @@ def main():
     faults, seen = [], {}
     for source in sources:
         text = source.read_text()
-        status, out = kiln.compile(text)
-        assert status == 0, (source, kiln.printed.read_text())
+        status, out, said = kiln.compile(text)
+        assert status == 0, (source, said)
         wanted = structure(out)
         for old, payload, mutant in mutants(text, seen):
-            status, out = kiln.compile(mutant)
-            said = kiln.printed.read_text(errors="replace")
+            status, out, said = kiln.compile(mutant)
             if status in (1, 3) and "error:" in said and "please report it with the model and" not in said:
                 refused += 1
                 continue
