@@ -12,6 +12,7 @@
 #include "clang/Basic/Version.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/thread.h"
 #include <atomic>
 #include <thread>
 
@@ -85,11 +86,22 @@ Error UnitCompiler::prepare(const ObjectOptions &options) {
   return Error::success();
 }
 
+/// The text without the lines that are comments, such as those with the names of a kernel's nodes. The built-in compiler makes the same object of it, because
+/// objects have no line numbers.
+static std::string dropComments(StringRef text) {
+  std::string kept;
+  for (StringRef line : split(text, '\n'))
+    if (!line.ltrim().starts_with("//"))
+      (kept += line) += '\n';
+  return kept;
+}
+
 std::string UnitCompiler::makeKey(const TranslationUnit &unit) const {
   std::vector<std::string> flags = external ? commonFlags() : frontendArguments(unit.target);
   if (external)
     append_range(flags, targetFlags(unit.target));
-  std::vector<StringRef> pieces = {identity, unit.name, unit.text};
+  std::string text = external ? unit.text : dropComments(unit.text);
+  std::vector<StringRef> pieces = {identity, unit.name, text};
   pieces.insert(pieces.end(), flags.begin(), flags.end());
   for (const SourceFile &header : headers)
     if (is_contained(unit.headers, header.name))
@@ -134,10 +146,10 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, co
       results[order[turn]].emplace(compiler.compile(sources.units[order[turn]]));
   };
   unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::thread> workers;
+  std::vector<llvm::thread> workers;
   for (unsigned i = 0; i < std::min<size_t>(threads, count); ++i)
-    workers.emplace_back([&] { CrashRecoveryContext().RunSafelyOnThread(work, threadStackBytes); });
-  for (std::thread &worker : workers)
+    workers.emplace_back(std::optional<unsigned>(threadStackBytes), [&] { CrashRecoveryContext().RunSafely(work); });
+  for (llvm::thread &worker : workers)
     worker.join();
 
   std::vector<ObjectFile> objects;
