@@ -30,9 +30,14 @@ namespace kiln {
 namespace {
 /// Any operation that ends the body of a composite.
 struct RaiseBody : RewritePattern {
-  RaiseBody(MLIRContext *context, ArrayRef<CompositeBody> bodies) : RewritePattern(MatchAnyOpTypeTag(), 1, context), bodies(bodies) {}
+  RaiseBody(MLIRContext *context, std::vector<CompositeBody> &bodies) : RewritePattern(MatchAnyOpTypeTag(), 1, context), bodies(bodies) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!mayEndBody(op))
+      return rewriter.notifyMatchFailure(op, "expected an operation on floats behind another one");
+    // To build the bodies takes longer than all other passes over a model of a few operations, of which many have no candidate.
+    if (bodies.empty())
+      bodies = buildCompositeBodies(getContext());
     for (const CompositeBody &body : bodies)
       if (Operation *whole = body.raise(rewriter, op)) {
         rewriter.replaceOp(op, whole);
@@ -41,7 +46,18 @@ struct RaiseBody : RewritePattern {
     return rewriter.notifyMatchFailure(op, "expected the last operation of a composite's body");
   }
 
-  ArrayRef<CompositeBody> bodies;
+private:
+  /// A body has two operations at least, besides views.
+  static bool mayEndBody(Operation *op) {
+    auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
+    return type && isa<FloatType>(type.getElementType()) && llvm::any_of(op->getOperands(), [](Value operand) {
+             auto broadcast = operand.getDefiningOp<nn::BroadcastToOp>();
+             return operand.getDefiningOp() && !(broadcast && isa<BlockArgument>(broadcast.getInput()));
+           });
+  }
+
+  /// Empty until an operation may end one.
+  std::vector<CompositeBody> &bodies;
 };
 } // namespace
 
@@ -66,9 +82,9 @@ template <typename Strict, typename Weak> static LogicalResult mergeComparisons(
 namespace {
 struct RecognizeCompositesPass : kiln::impl::RecognizeCompositesBase<RecognizeCompositesPass> {
   void runOnOperation() override {
-    std::vector<CompositeBody> bodies = buildCompositeBodies(&getContext());
+    std::vector<CompositeBody> bodies;
     RewritePatternSet patterns(&getContext());
-    patterns.add<RaiseBody>(&getContext(), ArrayRef(bodies));
+    patterns.add<RaiseBody>(&getContext(), bodies);
     patterns.add(mergeComparisons<nn::LessOp, nn::LessEqualOp>);
     patterns.add(mergeComparisons<nn::GreaterOp, nn::GreaterEqualOp>);
     populateNormalizationPatterns(patterns);
