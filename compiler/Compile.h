@@ -84,6 +84,8 @@ struct Compilation {
   std::map<std::string, int64_t> operators;
   /// Messages without the prefixes "warning: " and "note: ".
   std::vector<std::string> warnings, notes;
+  /// After the graph stage: the composite that the node which is to be explained is nearly a part of, and what is in the way; empty: none.
+  std::string nearMiss;
   /// Files that were read, other than the model.
   std::vector<std::string> dependencies;
   /// After emit: NAME.h, and the C++ sources with everything that builds them, paths as `--emit=cpp` writes them.

@@ -294,6 +294,8 @@ bool printDecisionsFor(const Compilation &compilation, StringRef node) {
     printDecision(decision);
     found = true;
   }
+  if (!compilation.nearMiss.empty())
+    printLine(llvm::errs(), compilation.nearMiss);
   return found;
 }
 

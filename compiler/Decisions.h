@@ -68,7 +68,7 @@ MemoryUse describeMemory(const TargetModule &target);
 /// Prints one line for each composite and decision to stderr, and one for the memory.
 void printDecisions(const Compilation &compilation);
 
-/// Prints the kernels that compute an ONNX node, and why others do not, to stderr. Returns false if there is none.
+/// Prints the kernels that compute an ONNX node, why others do not, and the composite that it is nearly a part of, to stderr. Returns false if no kernel does.
 bool printDecisionsFor(const Compilation &compilation, llvm::StringRef node);
 
 /// `nodes: algorithm - reason; exp within N ulp`, preceded by the target if there are several.

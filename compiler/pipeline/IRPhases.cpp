@@ -12,6 +12,7 @@
 #include "dialects/nn/Rounding.h"
 #include "dialects/nn/SignatureAttributeNames.h"
 #include "passes/Passes.h"
+#include "passes/graph/NearMisses.h"
 #include "passes/graph/SpecializeSizes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -215,6 +216,8 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
       reportRounding(options, result);
     }
     stage = next.name.str();
+    if (stage == "graph" && !options.explainNode.empty())
+      result.nearMiss = describeNearMiss(*result.targets.front().module, options.explainNode);
     show();
   }
   if (splits)

@@ -12,6 +12,7 @@
 #include "llvm/ADT/SetVector.h"
 #include <array>
 #include <optional>
+#include <string>
 
 namespace kiln {
 
@@ -29,6 +30,18 @@ struct Bindings {
 
 /// Matches the body that ends in `body` with the graph that ends in `root`. Inputs must have the type of `root`.
 std::optional<Bindings> matchBody(mlir::Value body, unsigned numInputs, mlir::Value root);
+
+/// How far a body matches a graph, in the attempt that came furthest.
+struct Mismatch {
+  /// The operations of the graph that match.
+  llvm::SmallVector<mlir::Operation *> matched;
+  /// The value that does not, and what it is and should be; empty: all of the body matches.
+  mlir::Value at;
+  std::string what;
+  /// Whether all of the body matches, so that `what` is about the whole.
+  bool isWhole = false;
+};
+Mismatch explainMismatch(mlir::Value body, unsigned numInputs, mlir::Value root);
 
 /// The operations from the values `inputs` to `root`, without constants.
 llvm::SetVector<mlir::Operation *> chainOf(mlir::Operation *root, mlir::ValueRange inputs);

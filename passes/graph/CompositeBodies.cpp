@@ -16,10 +16,12 @@
 #include "dialects/nn/NNNormalizationOps.h"
 #include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/NodeNames.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/graph/Terms.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -233,14 +235,15 @@ std::vector<CompositeBody> kiln::buildCompositeBodies(MLIRContext *context) {
   return bodies;
 }
 
-/// Whether intermediate values of the whole shape have no other users, for which they would be computed anyway.
-static bool servesNobodyElse(Operation *root, ValueRange inputs) {
+/// An intermediate value of the whole shape that has other users, for which it would be computed anyway; null: none.
+static Operation *findShared(Operation *root, ValueRange inputs) {
   llvm::SetVector<Operation *> chain = chainOf(root, inputs);
   Type type = root->getResult(0).getType();
-  return llvm::all_of(chain, [&](Operation *op) {
+  auto *shared = llvm::find_if(chain, [&](Operation *op) {
     bool isFree = op == root || isa<BroadcastToOp>(op) || getDims(op->getResult(0).getType()) != getDims(type);
-    return isFree || llvm::all_of(op->getUsers(), [&](Operation *user) { return chain.contains(user); });
+    return !isFree && !llvm::all_of(op->getUsers(), [&](Operation *user) { return chain.contains(user); });
   });
+  return shared == chain.end() ? nullptr : *shared;
 }
 
 /// Whether the composite can run over these dimensions.
@@ -273,12 +276,38 @@ static bool beginsLike(Operation *body, Operation *root) {
   return body->getName() == root->getName();
 }
 
-Operation *CompositeBody::raise(OpBuilder &builder, Operation *root) const {
+/// The type of what the body may end in; null if it does not.
+static RankedTensorType mayEnd(const CompositeBody &body, Operation *root) {
   auto type = root->getNumResults() == 1 ? dyn_cast<RankedTensorType>(root->getResult(0).getType()) : RankedTensorType();
-  if (!type || !isa<FloatType>(type.getElementType()) || root->getName() == whole->getName() || !beginsLike(parts.getDefiningOp(), root))
+  bool isOther = !type || !isa<FloatType>(type.getElementType()) || root->getName() == body.whole->getName();
+  return isOther || !beginsLike(body.parts.getDefiningOp(), root) ? nullptr : type;
+}
+
+std::optional<Mismatch> CompositeBody::explain(Operation *root) const {
+  RankedTensorType type = mayEnd(*this, root);
+  if (!type)
+    return std::nullopt;
+  Mismatch mismatch = explainMismatch(parts, block->getNumArguments(), root->getResult(0));
+  std::optional<Bindings> found = matchBody(parts, block->getNumArguments(), root->getResult(0));
+  if (!found)
+    return mismatch;
+  if (found->axes && !areAxesOf(whole, *found->axes, type.getRank()))
+    mismatch.what = "the reductions are along dimension " + llvm::join(llvm::map_range(*found->axes, [](int64_t axis) { return std::to_string(axis); }), ", ") +
+                    (hasScale(whole->getName().getStringRef()) ? ", expected the last ones" : ", expected one");
+  else if (Operation *shared = findShared(root, found->inputs))
+    mismatch.what = shared->getName().getStringRef().str() + " of " + llvm::join(listNodes(shared->getLoc()), " ") +
+                    " has other users, for which it is computed anyway";
+  return mismatch;
+}
+
+size_t CompositeBody::countOperations() const { return explainMismatch(parts, block->getNumArguments(), parts).matched.size(); }
+
+Operation *CompositeBody::raise(OpBuilder &builder, Operation *root) const {
+  RankedTensorType type = mayEnd(*this, root);
+  if (!type)
     return nullptr;
   std::optional<Bindings> found = matchBody(parts, block->getNumArguments(), root->getResult(0));
-  if (!found || (found->axes && !areAxesOf(whole, *found->axes, type.getRank())) || !servesNobodyElse(root, found->inputs))
+  if (!found || (found->axes && !areAxesOf(whole, *found->axes, type.getRank())) || findShared(root, found->inputs))
     return nullptr;
   OperationState state(chainLocation(root, found->inputs), whole->getName());
   state.addTypes(type);

@@ -18,6 +18,10 @@ struct CompositeBody {
 
   /// Creates the composite whose body ends in `root` before `root`. Null if the graph does not match.
   mlir::Operation *raise(mlir::OpBuilder &builder, mlir::Operation *root) const;
+  /// Returns how far the body matches the graph that ends in `root`, and what is in the way. Nullopt if their last operations differ.
+  std::optional<Mismatch> explain(mlir::Operation *root) const;
+  /// Returns how many operations match where the body does.
+  size_t countOperations() const;
 };
 
 /// The decompositions of composites, and other spellings by exporters, largest first.

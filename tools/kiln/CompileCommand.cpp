@@ -38,8 +38,8 @@ static cl::list<std::string> emit("emit", cl::CommaSeparated,
 static cl::opt<std::string> stopAfter("stop-after", cl::desc("Stop after this stage and print the IR (import, graph, target, kernel) or the C++ (emit)"),
                                       cl::value_desc("STAGE"), cl::sub(compileCommand));
 static cl::opt<std::string> why("why", cl::ValueOptional, cl::value_desc("NODE"), cl::sub(compileCommand),
-                                cl::desc("Print each kernel, why it was chosen, and why better ones were not; with an ONNX node, its kernels and why no "
-                                         "other kernel computes it"));
+                                cl::desc("Print each kernel, why it was chosen, and why better ones were not; with an ONNX node, its kernels, why no "
+                                         "other kernel computes it, and which composite it is nearly a part of"));
 static cl::opt<std::string> depfile("depfile", cl::desc("Write the files' dependencies as a Makefile rule"), cl::value_desc("FILE"), cl::sub(compileCommand));
 static cl::opt<std::string> stamp("stamp",
     cl::desc("Write an empty file last. Its modification time always changes, while files with unchanged bytes keep theirs"),
