@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NNNormalizationOps.h"
 #include "dialects/nn/Scalar.h"
+#include "passes/lowering/rows/RowWalk.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/builder/RowLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -35,66 +35,44 @@ static Value rowLength(KernelBuilder &k, AffineExpr length, Type element) {
 }
 
 namespace {
-struct NormRow {
-  KernelBuilder &k;
+struct NormRow : RowWalk {
   Operation *anchor;
-  Type element;
-  AffineExpr length;
-  function_ref<IndexExprs(AffineExpr)> at;
-  /// Where a row waits that is not kept in the result, and the factors of halves, which every row reads, in f32. Null for other elements.
-  Value wideRow;
+  /// The factors of halves, which every row reads, in f32. Empty for other elements.
   ArrayRef<Value> wideFactors;
 
-  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element); }
-  Scalar spread(const Scalar &value, unsigned lanes) const { return scalar(k.broadcast(value.value(), lanes)); }
-  bool keep() const { return !isa<BlockArgument>(anchor->getOperand(0)) && storesElements(k, element); }
-  Scalar load(AffineExpr j, Lanes lanes) const {
-    if (wideRow)
-      return scalar(k.loadBuffer(wideRow, element, j, lanes));
-    return scalar(keep() ? k.loadResult(0, at(j), lanes) : k.value(anchor->getOperand(0), at(j), lanes));
-  }
+  Scalar spread(const Scalar &value, unsigned count) const { return RowWalk::spread(value.value(), count); }
   /// Sums over the row, divided by its length.
   SmallVector<Scalar> means(unsigned count, function_ref<SmallVector<Value>(AffineExpr, Lanes)> body) const {
     Scalar n = scalar(rowLength(k, length, element));
-    SmallVector<Value> sums = reduceRow(k, ReduceKind::Sum, element, length, k.vectorLanes(), count, body);
-    return llvm::map_to_vector(sums, [&](Value sum) { return scalar(sum) / n; });
+    return llvm::map_to_vector(reduce(ReduceKind::Sum, count, body), [&](Value sum) { return scalar(sum) / n; });
   }
   /// The mean, and the mean square of what is left without it.
   std::pair<Scalar, Scalar> moments() const {
-    bool oneVector = k.vectorLanes() > 1 && isShort();
-    Scalar c = oneVector ? firstMean() : means(1, [&](AffineExpr j, Lanes lanes) { return SmallVector<Value>{first(j, lanes).value()}; })[0];
+    bool oneVector = lanes > 1 && isShort();
+    Scalar c = oneVector ? firstMean() : means(1, [&](AffineExpr j, Lanes lanes) { return SmallVector<Value>{first(j, lanes)}; })[0];
     if (!oneVector)
       return {c, meanSquare(c, false)};
     SmallVector<Scalar> both = means(2, [&](AffineExpr j, Lanes lanes) {
-      Scalar x = first(j, lanes) - spread(c, lanes.count);
+      Scalar x = scalar(first(j, lanes)) - spread(c, lanes.count);
       return SmallVector<Value>{x.value(), (x * x).value()};
     });
     return {c + both[0], max(both[1] - both[0] * both[0], 0.0)};
   }
   Scalar meanSquare(const Scalar &mean, bool isFirst) const {
     return means(1, [&](AffineExpr j, Lanes lanes) {
-      Scalar x = isFirst ? first(j, lanes) : load(j, lanes) - spread(mean, lanes.count);
+      Scalar x = isFirst ? scalar(first(j, lanes)) : scalar(load(j, lanes)) - spread(mean, lanes.count);
       return SmallVector<Value>{(x * x).value()};
     })[0];
   }
   bool isShort() const {
     auto size = getConstantDim(length);
-    return size && *size >= k.vectorLanes() && *size <= longestOnePass;
+    return size && *size >= lanes && *size <= longestOnePass;
   }
   /// The mean of the first vector.
   Scalar firstMean() const {
     AffineExpr j = k.index(k.emitConstant(0));
-    Value x = k.value(anchor->getOperand(0), at(j), Lanes{cast<AffineDimExpr>(j).getPosition(), k.vectorLanes()});
-    return scalar(reduceLanes(k, ReduceKind::Sum, getElementTypeOrSelf(x.getType()), x)) * (1.0 / k.vectorLanes());
-  }
-  /// The first read of the row: a prologue's values are left in the result.
-  Scalar first(AffineExpr j, Lanes lanes) const {
-    Value x = k.value(anchor->getOperand(0), at(j), lanes);
-    if (wideRow)
-      k.storeBuffer(wideRow, element, j, x, lanes);
-    else if (keep())
-      k.store(0, x, at(j), lanes);
-    return scalar(x);
+    Value x = read(j, Lanes{cast<AffineDimExpr>(j).getPosition(), lanes});
+    return scalar(reduceLanes(k, ReduceKind::Sum, getElementTypeOrSelf(x.getType()), x)) * (1.0 / lanes);
   }
   /// Operand `operand`, the scale or the bias, at a place of the row.
   Scalar factor(unsigned operand, AffineExpr j, ArrayRef<AffineExpr> within, Lanes lanes) const {
@@ -115,7 +93,7 @@ static void emitRow(const NormRow &row, unsigned axis, double epsilon) {
   k.named(inverse.value(), "inverse");
   k.vectorLoop(row.length, k.resultLanes(), "i", [&](AffineExpr j, Lanes lanes) {
     IndexExprs at = row.at(j);
-    Scalar loaded = row.load(j, lanes);
+    Scalar loaded = row.scalar(row.load(j, lanes));
     Scalar x = centered ? loaded - row.spread(moments.first, lanes.count) : loaded;
     ArrayRef<AffineExpr> within = ArrayRef(at).drop_front(axis);
     Scalar y = x * row.spread(inverse, lanes.count) * row.factor(1, j, within, lanes);
@@ -155,7 +133,7 @@ FailureOr<LaunchInfo> lowerLayerNormRows(KernelBuilder &k, Operation *anchor) {
     factors = widenFactors(k, anchor, shape, axis);
   forEachRow(k, shape, [&](auto at, Lanes) {
     Value row = fitsStack && (isHalf(element) || keepsApart) ? k.array("row", element, *getConstantDim(shape.length)) : Value();
-    emitRow({k, anchor, element, shape.length, at, row, factors}, axis, epsilon);
+    emitRow({{k, anchor->getOperand(0), element, kernel::Accuracy::Exact, shape.length, k.vectorLanes(), at, {}, row}, anchor, factors}, axis, epsilon);
   });
   AffineExpr elements = getNumElements(dims, k.context());
   return LaunchInfo{countTasks(k, shape.tasks), elements * 8, elements * 8};

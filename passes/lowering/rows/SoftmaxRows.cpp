@@ -17,8 +17,7 @@
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/lowering/builder/RegisterRow.h"
-#include "passes/lowering/builder/RowLoops.h"
-
+#include "passes/lowering/rows/RowWalk.h"
 
 using namespace mlir;
 
@@ -107,80 +106,19 @@ std::string findSoftmaxFault(GroupOp group, Operation *anchor, kernel::PlanAttr 
 
 //===- Lowering ------------------------------------------------------------===//
 
-namespace {
-/// One row (or `across.count` rows side by side): loops along it, values as scalars or vectors.
-struct RowWalk {
-  KernelBuilder &k;
-  const RowShape &shape;
-  Type element;
-  kernel::Accuracy accuracy;
-  function_ref<IndexExprs(AffineExpr)> at;
-  Lanes across;
-  /// What a row is kept in between its passes, if that is not the result; null: the result, where it is kept at all.
-  Value wide;
-
-  unsigned valueLanes() const { return shape.alongRow ? 1 : across.count; }
-  Value reduce(ReduceKind kind, function_ref<Value(AffineExpr, Lanes)> body) const {
-    if (shape.alongRow)
-      return reduceRow(k, kind, element, shape.length, k.vectorLanes(), body);
-    Value init = reductionIdentity(k, kind, element, across.count);
-    return k.loop(k.constant(0), shape.length, 1, "j", init, [&](AffineExpr j, ValueRange carried) -> SmallVector<Value> {
-      return {combine(k, kind, element, carried.front(), body(j, across))};
-    }).front();
-  }
-  void each(function_ref<void(AffineExpr, Lanes)> body) const {
-    if (shape.alongRow)
-      return k.vectorLoop(shape.length, k.vectorLanes(), "i", body);
-    k.loop(k.constant(0), shape.length, 1, "j", [&](AffineExpr j) { body(j, across); });
-  }
-  /// Whether a row can be kept between its passes: else each of them computes it.
-  bool isKept() const { return wide || storesElements(k, element); }
-  Scalar scalar(Value value) const { return Scalar(k.builder(), k.loc(), value, element, accuracy); }
-  Scalar spread(Value value, unsigned lanes) const { return scalar(k.broadcast(value, lanes)); }
-};
-} // namespace
-
 /// A row of halves, or one whose results are other elements, is kept in f32 on the stack up to here.
 static constexpr int64_t longestSoftmaxRow = 16384;
 
-/// Whether the anchor's operand is read straight from a buffer, so that reading it again costs no computation.
-static bool isPlainRead(Value operand) { return isa<BlockArgument>(operand); }
-
 static void emitRow(const RowWalk &row, Operation *anchor) {
   KernelBuilder &k = row.k;
-  Value input = anchor->getOperand(0), result = anchor->getResult(0);
   bool isLog = isa<LogSoftmaxOp>(anchor);
-  auto shift = getProvenShift(anchor);
-  bool keep = !shift && row.isKept() && (row.wide || !isPlainRead(input));
-  auto put = [&](Value x, AffineExpr j, Lanes lanes) {
-    return row.wide ? k.storeBuffer(row.wide, row.element, j, x, lanes) : k.store(0, x, row.at(j), lanes);
-  };
-  auto get = [&](AffineExpr j, Lanes lanes) {
-    return row.wide ? k.loadBuffer(row.wide, row.element, j, lanes) : k.loadResult(0, row.at(j), lanes);
-  };
-  auto load = [&](AffineExpr j, Lanes lanes) { return keep ? get(j, lanes) : k.value(input, row.at(j), lanes); };
-  Value maximum = shift ? Value() : k.named(row.reduce(ReduceKind::Max, [&](AffineExpr j, Lanes lanes) {
-    Value x = k.value(input, row.at(j), lanes);
-    if (keep)
-      put(x, j, lanes);
-    return x;
-  }), "maximum");
-  auto exponential = [&](AffineExpr j, Lanes lanes) {
-    Scalar x = row.scalar(load(j, lanes)), y = shiftedExp(shift ? subtractShift(x, *shift) : x - row.spread(maximum, lanes.count), shift.has_value());
-    return row.scalar(k.named(y.value(), "e"));
-  };
-  Value sum = row.reduce(ReduceKind::Sum, [&](AffineExpr j, Lanes lanes) {
-    Value y = exponential(j, lanes).value();
-    if (!isLog && row.isKept())
-      put(y, j, lanes);
-    return y;
-  });
-  Scalar total = row.scalar(k.named(sum, "total"));
+  auto [maximum, total] = emitExponentials(row, anchor);
   Value last = isLog ? k.named(log(total).value(), "log_total") : k.named((total.like(1.0) / total).value(), "inverse");
-  row.each([&](AffineExpr j, Lanes lanes) {
-    Scalar y = isLog ? row.scalar(load(j, lanes)) - row.spread(maximum, lanes.count) - row.spread(last, lanes.count)
-                     : (row.isKept() ? row.scalar(get(j, lanes)) : exponential(j, lanes)) * row.spread(last, lanes.count);
-    k.storeResults(result, y.value(), row.at(j), lanes);
+  row.each([&, maximum = maximum](AffineExpr j, Lanes lanes) {
+    auto exponential = [&] { return row.isKept() ? row.scalar(row.get(j, lanes)) : emitExponential(row, anchor, maximum, j, lanes); };
+    Scalar y = isLog ? row.scalar(row.load(j, lanes)) - row.spread(maximum, lanes.count) - row.spread(last, lanes.count)
+                     : exponential() * row.spread(last, lanes.count);
+    k.storeResults(anchor->getResult(0), y.value(), row.at(j), lanes);
   });
 }
 
@@ -300,7 +238,8 @@ FailureOr<LaunchInfo> lowerSoftmaxRows(KernelBuilder &k, Operation *anchor) {
   forEachRow(k, shape, [&](auto at, Lanes across) {
     Value wide = widens && !inRegisters && *length > 0 ? k.array("row", element, *length) : Value();
     if (!inRegisters)
-      return emitRow(RowWalk{k, shape, element, accuracyOf(anchor), at, across, wide}, anchor);
+      return emitRow(RowWalk{k, anchor->getOperand(0), element, accuracyOf(anchor), shape.length, shape.alongRow ? k.vectorLanes() : 0, at, across, wide},
+                     anchor);
     RegisterRow row{k, anchor, cutRow(k, k.constant(0), *length, k.vectorLanes())};
     for (RowPiece &piece : row.pieces)
       piece.value = k.value(anchor->getOperand(0), at(piece.column), piece.lanes);

@@ -11,10 +11,9 @@
 #include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/rows/AxisScans.h"
+#include "passes/lowering/rows/RowWalk.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/lowering/builder/RegisterRow.h"
 #include "passes/target/groups/RowFusion.h"
-#include "passes/lowering/builder/RowLoops.h"
 
 using namespace mlir;
 
@@ -30,27 +29,13 @@ static Operation *getScan(GroupOp group) {
   return nullptr;
 }
 
-/// Fills `row` with the exponentials and returns one over their sum.
-static Scalar emitExponentials(KernelBuilder &k, SoftmaxOp op, LineIndex at, int64_t length, Value row) {
-  Type element = getElementTypeOrSelf(op.getType());
-  auto scalar = [&](Value value) { return Scalar(k.builder(), k.loc(), value, element, accuracyOf(op)); };
-  auto shift = getProvenShift(op);
-  AffineExpr extent = k.constant(length);
+/// Fills `wide` with the exponentials and returns one over their sum.
+static Scalar fillRow(KernelBuilder &k, SoftmaxOp op, LineIndex at, int64_t length, Value wide) {
   // The scan's indices do not run in vectors; this does.
   unsigned lanes = countLanes(op.getInput(), k.target());
-  auto compute = [&](AffineExpr j, Lanes lanes) { return k.value(op.getInput(), at(j), lanes); };
-  Value maximum = shift ? Value() : k.named(reduceRow(k, ReduceKind::Max, element, extent, lanes, [&](AffineExpr j, Lanes lanes) {
-    Value x = compute(j, lanes);
-    k.storeBuffer(row, element, j, x, lanes);
-    return x;
-  }), "maximum");
-  Scalar total = scalar(k.named(reduceRow(k, ReduceKind::Sum, element, extent, lanes, [&](AffineExpr j, Lanes lanes) {
-    Scalar x = scalar(shift ? compute(j, lanes) : k.loadBuffer(row, element, j, lanes));
-    Scalar y = shiftedExp(shift ? subtractShift(x, *shift) : x - scalar(k.broadcast(maximum, lanes.count)), shift.has_value());
-    k.storeBuffer(row, element, j, k.named(y.value(), "e"), lanes);
-    return y.value();
-  }), "total"));
-  return scalar(k.named((total.like(1.0) / total).value(), "inverse"));
+  RowWalk row{k, op.getInput(), getElementTypeOrSelf(op.getType()), accuracyOf(op), k.constant(length), lanes, at, {}, wide};
+  Scalar total = emitExponentials(row, op).total;
+  return row.scalar(k.named((total.like(1.0) / total).value(), "inverse"));
 }
 
 FailureOr<LaunchInfo> lowerSoftmaxScan(KernelBuilder &k, Operation *anchor) {
@@ -61,7 +46,7 @@ FailureOr<LaunchInfo> lowerSoftmaxScan(KernelBuilder &k, Operation *anchor) {
   Operation *scan = getScan(k.group());
   IndexExprs tasks = forEachLine(k, dims, dims.size() - 1, [&](LineIndex at) {
     Value row = k.array("row", element, length);
-    Scalar factor = emitExponentials(k, op, at, length, row);
+    Scalar factor = fillRow(k, op, at, length, row);
     auto read = [&](AffineExpr j) {
       return (Scalar(k.builder(), k.loc(), k.loadBuffer(row, element, j), element) * factor).value();
     };
