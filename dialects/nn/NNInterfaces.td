@@ -32,10 +32,17 @@ def NN_IndexMap : OpInterface<"IndexMap"> {
 
 def NN_AlongAxis : OpInterface<"AlongAxis"> {
   let cppNamespace = "::kiln::nn";
-  let description = "The operation works along dimension `axis` of its first operand, or over the trailing dimensions from `axis` on.";
+  let description = [{
+    The operation works along the rows of its first operand: a row is dimension `axis`, or all the dimensions from `axis` on. What it gives for a row depends on
+    that row, and on operands that have the dimensions of a row, only.
+  }];
   let methods = [
-    InterfaceMethod<"The dimension.", "uint64_t", "getAxis", (ins)>,
-    InterfaceMethod<"Changes it.", "void", "setAxis", (ins "uint64_t":$axis)>
+    InterfaceMethod<"The first dimension of a row.", "uint64_t", "getAxis", (ins)>,
+    InterfaceMethod<"Changes it.", "void", "setAxis", (ins "uint64_t":$axis)>,
+    InterfaceMethod<"Whether a row is all the dimensions from the axis on.", "bool", "hasTrailingRows", (ins), "", "return false;">,
+    InterfaceMethod<"The dimension behind those of a row.", "uint64_t", "getRowEnd", (ins), "", [{
+      return $_op.hasTrailingRows() ? ::llvm::cast<::mlir::RankedTensorType>($_op->getOperand(0).getType()).getRank() : $_op.getAxis() + 1;
+    }]>
   ];
 }
 

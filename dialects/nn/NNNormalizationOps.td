@@ -45,6 +45,7 @@ def NN_LayerNormOp : NN_Composite<"layer_norm", [NN_AlongAxis, AllTypesMatch<["i
   let assemblyFormat = [{
     $input `,` $scale (`,` $bias^)? `axis` $axis `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale) (`,` type($bias)^)?
   }];
+  let extraClassDeclaration = "bool hasTrailingRows() { return true; }";
   let hasVerifier = 1;
 }
 
@@ -54,6 +55,7 @@ def NN_RmsNormOp : NN_Composite<"rms_norm", [NN_AlongAxis, AllTypesMatch<["input
   let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$scale, I64Attr:$axis, F64Attr:$epsilon);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$input `,` $scale `axis` $axis `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)";
+  let extraClassDeclaration = "bool hasTrailingRows() { return true; }";
   let hasVerifier = 1;
 }
 

@@ -23,10 +23,11 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
-/// Composites whose rows lie along one axis.
-static bool hasOneAxis(Operation *op) { return isa<SoftmaxOp, LogSoftmaxOp, HardmaxOp>(op); }
-/// Composites whose rows are all dimensions from an axis on.
-static bool hasTrailingAxes(Operation *op) { return isa<LayerNormOp, RmsNormOp>(op); }
+/// The row-wise operation that gives a value of its operand's shape, and no other user; null: none does.
+static AlongAxis findRows(Value value) {
+  auto rows = value.getDefiningOp<AlongAxis>();
+  return rows && rows->hasOneUse() && rows->getNumResults() == 1 && rows->getOperand(0).getType() == value.getType() ? rows : nullptr;
+}
 
 static AffineExpr sizeOf(ArrayRef<AffineExpr> dims, MLIRContext *context) { return getNumElements(dims, context); }
 
@@ -36,26 +37,27 @@ struct ReshapedRows : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   /// The axis of `to` with the same rows as `axis` of `from`.
-  static std::optional<int64_t> sameRows(Operation *op, ArrayRef<AffineExpr> from, int64_t axis, ArrayRef<AffineExpr> to) {
+  static std::optional<int64_t> sameRows(AlongAxis op, ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> to) {
     MLIRContext *context = op->getContext();
+    uint64_t axis = op.getAxis();
     AffineExpr before = sizeOf(from.take_front(axis), context), after = sizeOf(from.drop_front(axis), context);
     for (auto [i, dim] : llvm::enumerate(to)) {
       bool isSameStart = provablyEqual(sizeOf(to.take_front(i), context), before) && provablyEqual(sizeOf(to.drop_front(i), context), after);
-      if (isSameStart && (hasTrailingAxes(op) || provablyEqual(dim, from[axis])))
+      if (isSameStart && (op.hasTrailingRows() || provablyEqual(dim, from[axis])))
         return i;
     }
     return std::nullopt;
   }
 
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
-    Operation *rows = op.getInput().getDefiningOp();
-    if (!rows || !rows->hasOneUse() || !(hasOneAxis(rows) || hasTrailingAxes(rows)))
+    AlongAxis rows = findRows(op.getInput());
+    if (!rows)
       return rewriter.notifyMatchFailure(op, "expected a row-wise composite without other users");
     auto inner = rows->getOperand(0).getDefiningOp<ReshapeOp>();
     if (!inner || inner.getInput().getType() != op.getType())
       return rewriter.notifyMatchFailure(op, "expected a reshape from the type that the outer one makes");
     DimExprs to = getDims(op.getType());
-    auto axis = sameRows(rows, getDims(inner.getType()), cast<AlongAxis>(rows).getAxis(), to);
+    auto axis = sameRows(rows, getDims(inner.getType()), to);
     if (!axis)
       return rewriter.notifyMatchFailure(op, "expected the same rows in both shapes");
     Operation *moved = rewriter.clone(*rows);
@@ -76,8 +78,8 @@ struct TransposedRows : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
-    Operation *rows = op.getInput().getDefiningOp();
-    auto inner = rows && rows->hasOneUse() && hasOneAxis(rows) ? rows->getOperand(0).getDefiningOp<TransposeOp>() : TransposeOp();
+    AlongAxis rows = findRows(op.getInput());
+    auto inner = rows && isa<Permutable>(*rows) ? rows->getOperand(0).getDefiningOp<TransposeOp>() : TransposeOp();
     if (!inner)
       return rewriter.notifyMatchFailure(op, "expected a transpose around a row-wise composite without other users");
     for (auto [i, dim] : llvm::enumerate(op.getPermutation()))

@@ -444,6 +444,8 @@ static void describeLoops(Operation *op, Loops &loops) {
     return hasOneShape(op) ? describeElementwise(op, loops) : void();
   if (auto view = dyn_cast<IndexMap>(op))
     return view.getIndexMap() ? describeView(op, view.getIndexMap(), loops) : void();
+  if (auto rows = dyn_cast<AlongAxis>(op))
+    return describeRows(op, rows.getAxis(), rows.getRowEnd(), loops);
   if (auto layer = matchGatedLayer(op))
     return describeGatedLayer(*layer, loops);
   llvm::TypeSwitch<Operation *>(op)
@@ -467,9 +469,6 @@ static void describeLoops(Operation *op, Loops &loops) {
       .Case([&](PadOp pad) { describePad(pad, loops); })
       .Case([&](ResizeOp resize) { describeResize(resize, loops); })
       .Case([&](BatchNormOp norm) { describeBatchNorm(norm, loops); })
-      .Case<LayerNormOp, RmsNormOp>([&](auto norm) { describeRows(op, norm.getAxis(), rankOf(op->getResult(0)), loops); })
-      .Case<SoftmaxOp, LogSoftmaxOp, HardmaxOp, LpNormOp, CumulativeOp, ArgReduceOp, TopKOp>(
-          [&](auto row) { describeRows(op, row.getAxis(), row.getAxis() + 1, loops); })
       .Case([&](ConcatOp concat) { describeRows(op, concat.getAxis(), concat.getAxis() + 1, loops); })
       .Case([&](CompositeOp composite) { describeComposite(composite, loops); })
       .Default([&](Operation *) {

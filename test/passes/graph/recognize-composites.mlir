@@ -402,6 +402,29 @@ func.func @reshaped_rows(%x: tensor<6x4xf32>) -> (tensor<6x4xf32>, tensor<6x4xf3
 
 // -----
 
+// Any operation on rows whose result has the shape of its operand: one that can be transposed, and one that cannot.
+// CHECK-LABEL: func @other_rows
+// CHECK-NEXT: nn.cumulative sum %arg0 axis 1 : tensor<2x3x5xf32>
+// CHECK-NEXT: nn.lp_norm %arg1 axis 0 p 2 : tensor<6x4xf32>
+// CHECK-NEXT: nn.transpose %arg0
+// CHECK-NEXT: nn.lp_norm %{{.*}} axis 2 p 1 : tensor<2x5x3xf32>
+// CHECK-NEXT: nn.transpose
+// CHECK-NEXT: return
+func.func @other_rows(%x: tensor<2x3x5xf32>, %y: tensor<6x4xf32>) -> (tensor<2x3x5xf32>, tensor<6x4xf32>, tensor<2x3x5xf32>) {
+  %t = nn.transpose %x [0, 2, 1] : tensor<2x3x5xf32> -> tensor<2x5x3xf32>
+  %c = nn.cumulative sum %t axis 2 : tensor<2x5x3xf32>
+  %a = nn.transpose %c [0, 2, 1] : tensor<2x5x3xf32> -> tensor<2x3x5xf32>
+  %r = nn.reshape %y : tensor<6x4xf32> -> tensor<6x2x2xf32>
+  %n = nn.lp_norm %r axis 0 p 2 : tensor<6x2x2xf32>
+  %b = nn.reshape %n : tensor<6x2x2xf32> -> tensor<6x4xf32>
+  %u = nn.transpose %x [0, 2, 1] : tensor<2x3x5xf32> -> tensor<2x5x3xf32>
+  %m = nn.lp_norm %u axis 2 p 1 : tensor<2x5x3xf32>
+  %d = nn.transpose %m [0, 2, 1] : tensor<2x5x3xf32> -> tensor<2x3x5xf32>
+  return %a, %b, %d : tensor<2x3x5xf32>, tensor<6x4xf32>, tensor<2x3x5xf32>
+}
+
+// -----
+
 // The numbers of a half-precision model are rounded to its type.
 // CHECK-LABEL: func @gelu_half
 // CHECK-NEXT: nn.gelu_tanh %arg0 : tensor<4xbf16>
