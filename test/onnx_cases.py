@@ -1,9 +1,9 @@
 """One ONNX model whose outputs are the cases of a test, so that many cases cost one compile: built, run through kiln, compared."""
 
 import re
-import subprocess
 import sys
 
+import kiln_calls
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -68,7 +68,7 @@ def finish(faults, right):
 
 
 def kiln(*arguments):
-    done = subprocess.run(["kiln", *map(str, arguments)], capture_output=True, text=True)
+    done = kiln_calls.call(*arguments)
     if done.returncode:
         sys.exit(f"kiln {' '.join(map(str, arguments[:3]))}: {done.stderr}")
     return done.stdout

@@ -9,9 +9,13 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import kiln_calls  # noqa: E402
 
 TYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8", 12: "u4", 13: "u8"}
 ALIGNMENT = 64
@@ -58,10 +62,7 @@ def kiln():
 
 class Library:
     def __init__(self, model, options, folder):
-        command = [kiln(), "compile", str(model), "--name=model", "--emit=so", "-q", "-o", str(folder), *options]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}\nended with {done.returncode}\n{done.stderr[-3000:]}")
+        kiln_calls.Kiln(kiln()).run("compile", model, "--name=model", "--emit=so", "-q", "-o", folder, *options)
         self.code = ctypes.CDLL(str(pathlib.Path(folder) / "libmodel.so"))
         self.info = ModelInfo.in_dll(self.code, "model_info")
 
@@ -122,7 +123,7 @@ class Library:
 class Program:
     """The same by `kiln run`, for targets whose code only an emulator runs; on one thread."""
     def __init__(self, model, options, folder):
-        self.command = [kiln(), "run", str(model), "--json", "--output-dir", f"{folder}/out", *options]
+        self.words = ["run", model, "--json", "--output-dir", f"{folder}/out", *options]
         self.folder = folder
         self.bound = {option.split("=")[1] for option in options if option.startswith("--bind=")}
 
@@ -131,16 +132,14 @@ class Program:
         for index, (name, array) in enumerate((name, array) for name, array in inputs.items() if name not in self.bound):
             np.save(f"{self.folder}/{index}.npy", array)
             arguments += ["--input", f"{name}={self.folder}/{index}.npy"]
-        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(self.command)}\nended with {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
+        done = kiln_calls.Kiln(kiln()).run(*self.words, *arguments)
         return [(output["name"], np.load(f"{self.folder}/out/{output['file']}")) for output in json.loads(done.stdout)["outputs"]]
 
 
 @functools.lru_cache
 def foreign_targets():
     """The named targets whose architecture is not this machine's."""
-    listed = subprocess.run([kiln(), "--target=list", "--json"], check=True, capture_output=True, text=True).stdout
+    listed = kiln_calls.Kiln(kiln()).run("--target=list", "--json").stdout
     return {target["name"] for target in json.loads(listed)["targets"] if target["triple"].split("-")[0] != platform.machine()}
 
 

@@ -2,11 +2,14 @@
 """The seeded models have the kernels and composites that they are there for: what their entries `shows` stands in what --why prints for AVX-512."""
 
 import functools
-import subprocess
+import pathlib
 import sys
 
 import cases
 import library
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import kiln_calls  # noqa: E402
 
 
 def main():
@@ -23,8 +26,7 @@ def main():
 
 @functools.lru_cache
 def explain(case):
-    command = [library.kiln(), "compile", str(case.path), "--target=x86-64-v4", "--stop-after=kernel", "--why", *case.options()]
-    return subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True).stderr
+    return kiln_calls.Kiln(library.kiln()).run("compile", case.path, "--target=x86-64-v4", "--stop-after=kernel", "--why", *case.options()).stderr
 
 
 if __name__ == "__main__":

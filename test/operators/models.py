@@ -2,7 +2,6 @@
 
 import pathlib
 import re
-import subprocess
 import tempfile
 
 import numpy as np
@@ -13,7 +12,6 @@ from elements import TYPES, as_bytes, to_proto
 from judging import difference
 from onnx import helper
 
-SECONDS = 900
 NEWEST_IR = 13
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "compiler/import/Schemas.def"
 AGREED, DISAGREED, UNSUPPORTED = "agreed", "disagreed", "not supported"
@@ -107,18 +105,15 @@ class Model:
         imports = [helper.make_opsetid("", self.cases[0].opset)] + [helper.make_opsetid(domain, DOMAINS[domain]) for domain in sorted(domains)]
         return helper.make_model(graph, ir_version=NEWEST_IR, opset_imports=imports)
 
-    def run(self, kiln, options, folder, environment):
-        """(status, standard error)"""
+    def run(self, kiln, options, folder):
+        """(status, standard error) of a kiln_calls.Kiln."""
         folder = pathlib.Path(folder)
         onnx.save(self.proto(), str(folder / "model.onnx"))
-        command = [*kiln, "run", str(folder / "model.onnx"), "--output-dir", str(folder / "out"), *options]
+        arguments = ["run", folder / "model.onnx", "--output-dir", folder / "out", *options]
         for name, (array, type) in self.files.items():
-            command += ["--input", f"{name}={write_input(folder / name, array, type)}"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL, env=environment)
-        except subprocess.TimeoutExpired:
-            return -1, f"no answer within {SECONDS} s"
-        return done.returncode, done.stderr.strip()
+            arguments += ["--input", f"{name}={write_input(folder / name, array, type)}"]
+        done = kiln.call(*arguments)
+        return (-1, f"no answer within {kiln.seconds} s") if done.late else (done.returncode, done.stderr.strip())
 
     def judge(self, index, folder):
         """What is wrong with the outputs of a case."""
@@ -154,16 +149,16 @@ def blame(error, count):
     return {index: verdict for index, verdict in blamed.items() if index < count}
 
 
-def judge_together(cases, kiln, options, environment, grid=None):
+def judge_together(cases, kiln, options, grid=None):
     """[(verdict, what is wrong)] of cases that share a model. Those that cannot be compiled or run are found by name, or by halves. With a grid, ranks run the model, whose
     nodes are cut at random; what cannot be cut so is left to kiln."""
     if not cases:
         return []
     with tempfile.TemporaryDirectory() as folder:
         model, cuts = Model(cases), Cuts(cases, grid) if grid else None
-        status, error = model.run(kiln, [*options, *(cuts.options(folder) if cuts else [])], folder, environment)
+        status, error = model.run(kiln, [*options, *(cuts.options(folder) if cuts else [])], folder)
         while cuts and status == 1 and cuts.drop(error):
-            status, error = model.run(kiln, [*options, *cuts.options(folder)], folder, environment)
+            status, error = model.run(kiln, [*options, *cuts.options(folder)], folder)
         if status == 0:
             wrong = [model.judge(index, folder) for index in range(len(cases))]
             return [(DISAGREED, text) if text else (AGREED, "") for text in wrong]
@@ -173,5 +168,5 @@ def judge_together(cases, kiln, options, environment, grid=None):
     rest = [index for index in range(len(cases)) if index not in verdicts]
     parts = [rest] if verdicts else [rest[: len(rest) // 2], rest[len(rest) // 2:]]
     for part in parts:
-        verdicts.update(zip(part, judge_together([cases[index] for index in part], kiln, options, environment, grid)))
+        verdicts.update(zip(part, judge_together([cases[index] for index in part], kiln, options, grid)))
     return [verdicts[index] for index in range(len(cases))]

@@ -1,12 +1,14 @@
 """Operators as opsets 1 to 6 define them: one model with a result for each, run by kiln and compared with NumPy. Usage: old_opsets.py FOLDER"""
 
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import kiln_calls  # noqa: E402
 
 RANDOM = np.random.RandomState(5)
 X = RANDOM.uniform(0.5, 1.5, (2, 3, 4, 4)).astype(np.float32)
@@ -39,7 +41,7 @@ class Model:
         model, results = folder / f"opset{self.opset}.onnx", folder / f"results{self.opset}"
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)]), str(model))
         np.save(folder / "x.npy", X)
-        subprocess.run(["kiln", "run", model, "--input", f"x={folder / 'x.npy'}", "--output-dir", results], check=True)
+        kiln_calls.run("run", model, "--input", f"x={folder / 'x.npy'}", "--output-dir", results)
         for i, want in enumerate(self.expected):
             np.testing.assert_allclose(np.load(results / f"y{i}.npy"), want, rtol=1e-5, atol=1e-6, err_msg=f"opset {self.opset}, y{i}")
         print(f"opset {self.opset}: {len(self.expected)} results agree")

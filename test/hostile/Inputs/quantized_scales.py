@@ -2,12 +2,14 @@
 """Quantised models with scales that no converter writes compute what the arithmetic of ONNX's text does, and wrong parameters are refused: quantized_scales.py FOLDER"""
 import itertools
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+import kiln_calls  # noqa: E402
 
 random = np.random.default_rng(17)
 f32 = np.float32
@@ -99,11 +101,11 @@ class Hostile:
 
 def run(path, folder, model, *options):
     folder.mkdir()
-    command = ["kiln", "run", str(path), "--output-dir", str(folder), *options]
+    arguments = ["run", str(path), "--output-dir", str(folder), *options]
     for name, array in model.arrays.items():
         np.save(folder / f"{name}.npy", array)
-        command += ["--input", f"{name}={folder / name}.npy"]
-    done = subprocess.run(command, capture_output=True, text=True)
+        arguments += ["--input", f"{name}={folder / name}.npy"]
+    done = kiln_calls.call(*arguments)
     if done.returncode:
         sys.exit(done.stderr)
     return {value.name: np.load(folder / f"{value.name}.npy") for value in model.outputs}
@@ -144,7 +146,7 @@ def check_refusals(folder):
             model.output(model.node(op, [model.given((2, 16), "f4"), real] if op == "MatMul" else [real, model.weight([1], "i8")]), "f4", None)
             path = folder / f"refused{count}.onnx"
             model.save(path)
-            done = subprocess.run(["kiln", str(path), "-o", str(folder / "none")], capture_output=True, text=True)
+            done = kiln_calls.call(str(path), "-o", str(folder / "none"))
             if done.returncode != 1 or "DequantizeLinear" not in done.stderr:
                 sys.exit(f"{op} {scales} {attributes}: {done.returncode} {done.stderr}")
             count += 1

@@ -1,12 +1,14 @@
 """same_bits.py MODEL FOLDER OPTION...: a seeded model of test/end-to-end in one piece and in 2, 3 and 4 stages, which must give the same bytes."""
 import concurrent.futures
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "end-to-end"))
 import onnx
 import seeded
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 name, folder, *options = sys.argv[1:]
 folder = pathlib.Path(folder)
@@ -16,8 +18,7 @@ onnx.save(seeded.MODELS[name](), folder / "m.onnx")
 
 def run(stages):
     out = folder / f"stages-{stages}"
-    command = ["kiln", "run", folder / "m.onnx", "--output-dir", out, "--jobs=1", "-q", *options]
-    subprocess.run(command + ([f"--stages={stages}"] if stages else []), check=True)
+    kiln_calls.run("run", folder / "m.onnx", "--output-dir", out, "--jobs=1", "-q", *options, *([f"--stages={stages}"] if stages else []))
     return {path.name: path.read_bytes() for path in out.iterdir()}
 
 

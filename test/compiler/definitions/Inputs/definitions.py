@@ -1,11 +1,14 @@
 """Runs operators that a file of definitions has, and compares them with NumPy."""
 
 import pathlib
-import subprocess
+import sys
 
 import numpy as np
 import onnx
 from onnx import helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 DOMAIN = "acme"
 
@@ -69,7 +72,6 @@ def compare(name, case, got):
 
 def compare_all(folder, text, cases, options=()):
     arguments = build(folder, cases, text)
-    command = ["kiln", "run", f"{folder}/model.onnx", f"--ops={folder}/acme.kiln", "--output-dir", f"{folder}/out", *arguments, *options]
-    subprocess.run(command, check=True)
+    kiln_calls.run("run", f"{folder}/model.onnx", f"--ops={folder}/acme.kiln", "--output-dir", f"{folder}/out", *arguments, *options)
     for index, case in enumerate(cases):
         compare(case[0].split("[")[0], case, np.load(f"{folder}/out/y{index}.npy"))

@@ -18,6 +18,9 @@ import sys
 
 import numpy
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
+
 TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4", "u32": "u4", "i64": "i8", "u64": "u8", "bool": "u1"}
 MOST_BYTES, MOST_ELEMENTS, MOST_WORK = 1 << 62, 1 << 18, 1 << 20
 OK = 0
@@ -254,8 +257,8 @@ def main():
     folder = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     compiler = pathlib.Path(__file__).resolve().parents[3] / "conformance" / "sanitized-cxx"
-    subprocess.run(["kiln", options.model, "-o", folder, "--name=model", f"--cxx={compiler}", "-q", *sys.argv[split + 1:]], check=True)
-    described = json.loads(subprocess.run(["kiln", "inspect", folder / "libmodel.a", "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    kiln_calls.run(options.model, "-o", folder, "--name=model", f"--cxx={compiler}", "-q", *sys.argv[split + 1:])
+    described = json.loads(kiln_calls.run("inspect", folder / "libmodel.a", "--json").stdout)
     inputs, outputs = [Tensor(row) for row in described["inputs"]], [Tensor(row) for row in described["outputs"]]
     dimensions = described["dimensions"]
     given = [d for d in dimensions if "bound" not in d]

@@ -4,12 +4,14 @@ Usage: fourier.py OUT
 """
 
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 LENGTHS = [*range(1, 18), 25, 30, 47, 64, 100, 127, 128, 360, 1000, 4096]
 # Batches that leave lanes of vectors idle, and one that is a row alone.
@@ -43,7 +45,7 @@ class Model:
         for name, array in self.given.items():
             np.save(self.path / f"{name}.npy", array)
         arguments = [f"--input={name}={self.path}/{name}.npy" for name in self.given]
-        subprocess.run(["kiln", "run", self.path / "m.onnx", f"--target={target}", "--threads=2", f"--output-dir={self.path}", *arguments], check=True)
+        kiln_calls.run("run", self.path / "m.onnx", f"--target={target}", "--threads=2", f"--output-dir={self.path}", *arguments)
         return {name: np.load(self.path / f"{name}.npy") for name in self.expected}
 
     def check(self, found):

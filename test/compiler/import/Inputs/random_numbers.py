@@ -4,12 +4,14 @@ Usage: random_numbers.py OUT
 """
 
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 SHAPE = [3, 250]
 LOGITS = np.log(np.array([[0.1, 0.2, 0.7], [0.5, 0.5, 1e-9]], np.float32))
@@ -54,7 +56,7 @@ def build(path):
 def run(out, target, threads):
     folder = out / f"{target}-{threads}"
     given = [f"--input=p={out}/p.npy", f"--input=logits={out}/logits.npy", "--input=ratio=0.25", "--input=trains=1"]
-    subprocess.run(["kiln", "run", out / "m.onnx", f"--target={target}", f"--threads={threads}", f"--output-dir={folder}", *given], check=True)
+    kiln_calls.run("run", out / "m.onnx", f"--target={target}", f"--threads={threads}", f"--output-dir={folder}", *given)
     return {made.output[0]: np.load(folder / f"{made.output[0]}.npy") for made, _ in cases()} | {"mask": np.load(folder / "mask.npy")}
 
 

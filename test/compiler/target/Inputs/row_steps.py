@@ -3,12 +3,14 @@
 Usage: row_steps.py FOLDER TARGET...
 """
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 #: Input channels, height, width, output channels, kernel, strides, groups.
 CONVOLUTIONS = [
@@ -71,7 +73,7 @@ def main():
     graph = helper.make_graph(nodes, "rows", inputs, outputs, weights)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), folder / "rows.onnx")
     for target in targets:
-        subprocess.run(["kiln", "run", folder / "rows.onnx", f"--target={target}", *words, "--output-dir", folder / target], check=True, stdout=subprocess.DEVNULL)
+        kiln_calls.run("run", folder / "rows.onnx", f"--target={target}", *words, "--output-dir", folder / target)
         for name, want in expected.items():
             np.testing.assert_array_equal(np.load(folder / target / f"{name}.npy"), want, f"{target}: {name}")
         print(f"{target}: {len(expected)} products are exact")

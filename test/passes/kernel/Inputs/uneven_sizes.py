@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """A model whose buffers grow with one symbol, with the other, or with both, at sizes that order them differently, against numpy: uneven_sizes.py FOLDER"""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 
 def build(file):
@@ -38,7 +40,7 @@ def main():
     for rows, columns in ((1, 1), (2, 500), (500, 2), (61, 67), (480, 480)):
         x = (random.standard_normal((rows, columns)) / np.sqrt(max(rows, columns))).astype("f4")
         np.save(folder / "x.npy", x)
-        subprocess.run(["kiln", "run", folder / "uneven.onnx", "--input", f"x={folder}/x.npy", "--output-dir", folder], check=True, stdout=subprocess.DEVNULL)
+        kiln_calls.run("run", folder / "uneven.onnx", "--input", f"x={folder}/x.npy", "--output-dir", folder)
         wide = x.astype("f8")
         p, q = wide @ wide.T, wide.T @ wide
         exact = p @ (softmax(p) @ wide @ softmax(q)) @ q

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What softmax and attention promise about numbers, with every form of exp: accuracy.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 # Relative error of exp in each form, and of what is made of it; an f16 row holds exp before the quotient: two roundings.
 EXP = {"exact": 1.1 * 2.0**-23, "ulp4": 4 * 2.0**-23, "half": 2.0**-12}
@@ -119,7 +121,7 @@ def main():
         for options, form, half in (([], "exact", "exact"), (["--accuracy=fast"], "ulp4", "half"),
                                     (["--op-accuracy=exp=half,sigmoid=half,swish=half,softmax=half"], "half", "half")):
             for shape in (whole, split) if form == "ulp4" else (whole,):
-                subprocess.run(["kiln", "run", folder / "accuracy.mlir", "--target", target, "--output-dir", folder, *options, *shape, *arguments], check=True)
+                kiln_calls.run("run", folder / "accuracy.mlir", "--target", target, "--output-dir", folder, *options, *shape, *arguments)
                 measured[form] = check_forms(folder, inputs, form, half)
                 check_sums(folder, inputs)
         if not measured["exact"] < measured["ulp4"] < measured["half"]:

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs nn.attention whole and split with `kiln run` and compares with numpy: attention.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 from contractions import Module, tensor
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 # Queries, keys, head size, value width: tails of all kinds, one query, several blocks of keys, the last one short.
 SIZES = [(128, 128, 64, 64), (1, 1, 1, 1), (1, 100, 64, 64), (5, 17, 32, 48), (7, 40, 15, 15), (16, 16, 32, 32), (99, 197, 64, 64), (130, 3, 8, 20),
@@ -133,7 +135,7 @@ def run(source, inputs, target, folder, form):
     for name, array in inputs.items():
         np.save(folder / f"{name}.npy", array)
         arguments += ["--input", f"{name}={folder / name}.npy"]
-    subprocess.run(["kiln", "run", source, "--target", target, "--decompose", form, "--output-dir", folder, *arguments], check=True)
+    kiln_calls.run("run", source, "--target", target, "--decompose", form, "--output-dir", folder, *arguments)
 
 
 def check(got, exact, what):

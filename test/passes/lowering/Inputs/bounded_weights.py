@@ -4,12 +4,14 @@
 Activations are all 255, which makes the sums of two products as large as the weights allow, or of any size. Writes TARGET.why, the reasons of the kernels.
 """
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 from steps_of_tiles import store_sums
 from widths import Module, convolve, run, tensor
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 # Pairs of neighbours along the sums: the largest safe ones, and the smallest that are not.
 SAFE = [(127, 1), (1, 127), (64, 64), (-128, 0), (0, -128), (-64, -64), (-127, -1), (127, -128), (-128, 127), (100, 28)]
@@ -60,7 +62,7 @@ def main():
     for target in targets:
         if wrong := run(module, source, target, folder):
             sys.exit(f"on {target} {len(wrong)} of {len(module.outputs)} differ: {', '.join(wrong)}")
-        why = subprocess.run(["kiln", source, "--target", target, "--why", "--emit=cpp", "-o", folder / target], check=True, capture_output=True, text=True)
+        why = kiln_calls.run(source, "--target", target, "--why", "--emit=cpp", "-o", folder / target)
         (folder / f"{target}.why").write_text(why.stdout + why.stderr)
     print(f"{len(module.outputs)} cases right on {len(targets)} targets")
 

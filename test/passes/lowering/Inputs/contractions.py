@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs matrix products and convolutions of many shapes with `kiln run` and compares with numpy: contractions.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 
 class Module:
@@ -159,7 +161,7 @@ def save_inputs(module, folder):
 
 def run(module, path, target, output, arguments):
     """The outputs that the module at `path` computes."""
-    subprocess.run(["kiln", "run", path, "--target", target, "--output-dir", output, *arguments], check=True)
+    kiln_calls.run("run", path, "--target", target, "--output-dir", output, *arguments)
     return [np.load(output / f"y{i}.npy") for i in range(len(module.expected))]
 
 

@@ -8,6 +8,9 @@ import sys
 import numpy as np
 from contractions import Module, add_convolution, add_product, save_inputs, tensor
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
+
 # What is edited, and "" when the kernel can follow it, or why it cannot. Text behind `>` is of the group's types, which tell two of a kind apart.
 EDITS = [
     (r'(kernel = "gemm_tiled", tile = \[1, .*?streams = )\d+', r"\g<1>2", ""),
@@ -116,12 +119,12 @@ def main():
                 whole = re.sub(pattern, number, whole)
                 continue
             (folder / "wrong.mlir").write_text(edited)
-            refused = subprocess.run(["kiln", folder / "wrong.mlir", "-o", folder / "wrong"], capture_output=True, text=True)
+            refused = kiln_calls.call(folder / "wrong.mlir", "-o", folder / "wrong")
             kernel = re.search(r'"(\w+)"', pattern)[1]
             assert refused.returncode and f"kernel '{kernel}' cannot follow it: " in refused.stderr and fault in refused.stderr, (pattern, refused.stderr)
         assert whole != text
         (folder / "edited.mlir").write_text(whole)
-        subprocess.run(["kiln", "run", folder / "edited.mlir", "--output-dir", folder / target, *inputs], check=True)
+        kiln_calls.run("run", folder / "edited.mlir", "--output-dir", folder / target, *inputs)
         results = [np.load(folder / target / f"y{i}.npy") for i in range(len(module.expected))]
         error = max(np.abs(result - exact).max() for result, (_, exact) in zip(results, module.expected))
         assert error < 1e-4, (target, error)

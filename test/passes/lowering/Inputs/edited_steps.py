@@ -9,6 +9,9 @@ import sys
 import numpy as np
 from contractions import convolve
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
+
 folder = pathlib.Path(sys.argv[1])
 random = np.random.default_rng(5)
 # The function falls back to plain C++, so any AVX2 machine runs this.
@@ -58,15 +61,14 @@ def main():
         assert len(re.findall(pattern, text)) == 1, (kernel, text)
         for function, fault in FAULTS:
             (folder / "wrong.mlir").write_text(re.sub(pattern, rf'\g<1>, step = "{function}"' if function else r"\g<1>", text))
-            refused = subprocess.run(["kiln", folder / "wrong.mlir", "-o", folder / "wrong"], capture_output=True, text=True)
+            refused = kiln_calls.call(folder / "wrong.mlir", "-o", folder / "wrong")
             assert refused.returncode == 1 and f"kernel '{kernel}' " in refused.stderr and fault in refused.stderr, (kernel, refused.stderr)
     for name, edited in (("own", text), ("edited", text.replace('step = "dot_u8s8"', 'step = "dot_u8s8_pairs"'))):
         (folder / f"{name}.mlir").write_text(edited)
-        subprocess.run(["kiln", folder / f"{name}.mlir", "-q", "-o", folder / name, "--name=m", "--emit=cpp"], check=True)
+        kiln_calls.run(folder / f"{name}.mlir", "-q", "-o", folder / name, "--name=m", "--emit=cpp")
         code = "".join(file.read_text() for file in sorted((folder / name / "src").glob("m*kernels*.cpp")))
         assert ("dot_u8s8_pairs<" in code) == (name == "edited") and ("dot_u8s8<" in code) == (name == "own"), name
-        subprocess.run(["kiln", "run", folder / f"{name}.mlir", "-q", f"--input=a={folder}/a.npy", f"--input=x={folder}/x.npy", "--output-dir", folder / name],
-                       check=True, stdout=subprocess.DEVNULL)
+        kiln_calls.run("run", folder / f"{name}.mlir", "-q", f"--input=a={folder}/a.npy", f"--input=x={folder}/x.npy", "--output-dir", folder / name)
         for i, values in enumerate(exact):
             assert np.array_equal(np.load(folder / name / f"y{i}.npy"), values), (name, i)
     print(f"steps of {len(KERNELS)} kernels edited")

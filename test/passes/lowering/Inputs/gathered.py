@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Runs products of gathered rows with `kiln run` and compares with numpy: gathered.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
 rng = np.random.default_rng(7)
@@ -67,8 +69,7 @@ def run(target, feeds, expected=0, model="gathered"):
     for name, value in feeds.items():
         np.save(folder / f"{name}.npy", value)
         arguments += ["--input", f"{name}={folder / name}.npy"]
-    done = subprocess.run(["kiln", "run", folder / f"{model}.onnx", f"--target={target}", "--output-dir", folder / "out-run", *arguments],
-                          capture_output=True, text=True)
+    done = kiln_calls.call("run", folder / f"{model}.onnx", f"--target={target}", "--output-dir", folder / "out-run", *arguments)
     assert done.returncode == expected, done.stderr
     return done.stderr
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs products, convolutions, softmaxes and layer norms by generated kernels and in oneDNN, on one and two threads: libraries.py FOLDER"""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 from onnx_cases import Model, describe_difference, finish, kiln  # noqa: E402
 
 RANDOM = np.random.default_rng(5)
@@ -110,7 +110,7 @@ def main():
         for name, (_, dtype) in m.expected.items():
             fault = describe_difference(np.load(out / f"{name}.npy"), np.load(folder / "generated" / f"{name}.npy"), dtype, BOUNDS)
             faults += [f"{name} with {threads} threads: {fault}"] if fault else []
-    why = subprocess.run(["kiln", path, "--library=onednn:all", "--why", "--stop-after=target"], capture_output=True, text=True).stderr
+    why = kiln_calls.call(path, "--library=onednn:all", "--why", "--stop-after=target").stderr
     for kind, count in (("matmul", 20), ("conv", 9), ("softmax", 7), ("layer_norm", 4)):
         taken = why.count(f"onednn_{kind}")
         faults += [f"{taken} of oneDNN's {kind}, expected {count}\n{why}"] if taken != count else []

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs data movement with `kiln run` and compares with numpy: movement.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 TEXT = """module attributes {nn.model = "movement"} {
   func.func @main(%x: tensor<2x9x7x19xf32> {nn.name = "x"}, %y: tensor<2x3x7x19xf32> {nn.name = "y"}, %i: tensor<4xi64> {nn.name = "i"})
@@ -57,8 +59,8 @@ def run(folder, target, arrays):
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
         inputs += ["--input", f"{name}={folder / name}.npy"]
-    command = ["kiln", "run", folder / "movement.mlir", "--target", target, "--output-dir", folder / target, *inputs]
-    return subprocess.run(command, capture_output=True, text=True)
+    arguments = ["run", folder / "movement.mlir", "--target", target, "--output-dir", folder / target, *inputs]
+    return kiln_calls.call(*arguments)
 
 
 def main():

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Runs convolutions and products whose sizes only run time knows at many sizes, and compares with numpy: open_sizes.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from contractions import convolve
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 folder, targets = pathlib.Path(sys.argv[1]), sys.argv[2:]
 rng = np.random.default_rng(11)
@@ -51,8 +53,7 @@ for size in SIZES:
     np.save(folder / "x.npy", x)
     want = exact(x)
     for target in targets:
-        subprocess.run(["kiln", "run", folder / "open.onnx", f"--target={target}", f"--input=x={folder}/x.npy", "--threads=2", "--output-dir", folder / "out"],
-                       check=True, stdout=subprocess.DEVNULL)
+        kiln_calls.run("run", folder / "open.onnx", f"--target={target}", f"--input=x={folder}/x.npy", "--threads=2", "--output-dir", folder / "out")
         for name, values in zip("yz", want):
             got = np.load(folder / "out" / f"{name}.npy")
             error = np.abs(got - values).max() / np.abs(values).max()

@@ -2,10 +2,12 @@
 """Runs concatenations and borders whose producers write in place, and compares with numpy: places.py FOLDER TARGET..."""
 import pathlib
 import re
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 # BATCH is a number or ?, T(...) a type of that batch.
 TEXT = """#border = affine_map<() -> (0, 1, 2, 0)>
@@ -92,14 +94,14 @@ def check(folder, targets, name, batch):
         inputs += ["--input", f"{label}={folder / label}.npy"]
     for target in targets:
         out = folder / name / target
-        done = subprocess.run(["kiln", "run", path, "--target", target, "--output-dir", out, *inputs], capture_output=True, text=True)
+        done = kiln_calls.call("run", path, "--target", target, "--output-dir", out, *inputs)
         if done.returncode:
             sys.exit(f"{name}, target {target}: {done.stderr}")
         for label, exact in expect(x, y, weight, kernel).items():
             got = np.load(out / f"{label}.npy")
             if got.shape != exact.shape or not np.allclose(got, exact, rtol=1e-5, atol=1e-5):
                 sys.exit(f"{name}, target {target}: '{label}' is wrong")
-    header = subprocess.run(["kiln", path, "--stop-after=kernel", "--target", targets[0], "-o", folder / "ir"], capture_output=True, text=True)
+    header = kiln_calls.call(path, "--stop-after=kernel", "--target", targets[0], "-o", folder / "ir")
     launches = re.findall(r"kernel\.launch @(concat_copy|pad_copy|interleave_loops|loops)_", header.stdout)
     copies = ", ".join(f"{kind} {launches.count(kind)}" for kind in ("concat_copy", "pad_copy", "interleave_loops", "loops"))
     print(f"{name}: {len(expect(x, y, weight, kernel))} results right on {len(targets)} targets; launches: {copies}")

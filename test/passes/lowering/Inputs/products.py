@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs products of computed operands with `kiln run` and compares with numpy: products.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 from contractions import Module, tensor
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 # Orders of the operands' last two dimensions, and the dimensions of the right side that are broadcast.
 ORDERS = [(left, right) for left in (False, True) for right in (False, True)]
@@ -74,7 +76,7 @@ def run(source, inputs, target, folder):
     for name, array in inputs.items():
         np.save(folder / f"{name}.npy", array)
         arguments += ["--input", f"{name}={folder / name}.npy"]
-    subprocess.run(["kiln", "run", source, "--target", target, "--output-dir", folder, *arguments], check=True)
+    kiln_calls.run("run", source, "--target", target, "--output-dir", folder, *arguments)
 
 
 def check(got, exact, what):

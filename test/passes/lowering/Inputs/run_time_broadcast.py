@@ -1,12 +1,14 @@
 """Broadcasts that only run time decides, and gathers from what was broadcast: run by kiln, compared with NumPy. Usage: run_time_broadcast.py FOLDER"""
 
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 FOLDER = pathlib.Path(sys.argv[1])
 RANDOM = np.random.RandomState(11)
@@ -28,11 +30,11 @@ def build(path):
 
 
 def run(model, arrays):
-    command = ["kiln", "run", model, "--output-dir", FOLDER / "out"]
+    arguments = ["run", model, "--output-dir", FOLDER / "out"]
     for name, array in arrays.items():
         np.save(FOLDER / f"{name}.npy", array)
-        command += ["--input", f"{name}={FOLDER}/{name}.npy"]
-    return subprocess.run(command, capture_output=True, text=True)
+        arguments += ["--input", f"{name}={FOLDER}/{name}.npy"]
+    return kiln_calls.call(*arguments)
 
 
 def main():

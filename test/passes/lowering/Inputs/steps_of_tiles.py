@@ -6,7 +6,6 @@ Bytes are of all sizes. Elements of bf16 are whole numbers up to 8, so that sums
 """
 import json
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
@@ -14,6 +13,7 @@ from steps_of_bf16 import add_convolution, add_product
 from widths import Module, convolve, run, tensor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 import machine  # noqa: E402
 
 
@@ -106,7 +106,7 @@ def main():
         file.write_text(json.dumps({"name": name, "base": base, "steps": [bytes_, halves]}))
         if wrong := run(module, source, file, folder):
             sys.exit(f"on {name} {len(wrong)} of {len(module.outputs)} differ: {', '.join(wrong)}")
-        why = subprocess.run(["kiln", source, "--target", file, "--why", "--emit=cpp", "-o", folder / name], check=True, capture_output=True, text=True)
+        why = kiln_calls.run(source, "--target", file, "--why", "--emit=cpp", "-o", folder / name)
         (folder / f"{name}.why").write_text(why.stdout + why.stderr)
     print(f"{len(module.outputs)} cases right")
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs transposes of many shapes, alone and fused, with `kiln run` and compares with numpy: transposes.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 from contractions import Module, tensor
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 CASES = [((16, 16), (1, 0)), ((33, 70), (1, 0)), ((64, 300), (1, 0)), ((5, 4), (1, 0)), ((3, 40), (1, 0)), ((1, 40), (1, 0)),
          ((2, 19, 7, 31), (0, 2, 3, 1)), ((2, 7, 31, 19), (0, 3, 1, 2)), ((1, 3, 9, 21), (0, 2, 3, 1)), ((3, 17, 1, 20), (3, 2, 1, 0)),
@@ -50,7 +52,7 @@ def run(source, inputs, target, folder):
     for name, array in inputs.items():
         np.save(folder / f"{name}.npy", array)
         arguments += ["--input", f"{name}={folder / name}.npy"]
-    subprocess.run(["kiln", "run", source, "--target", target, "--output-dir", folder, *arguments], check=True)
+    kiln_calls.run("run", source, "--target", target, "--output-dir", folder, *arguments)
 
 
 def check(got, exact, what):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Runs kernels whose sums wait in memory for a long function, and compares with numpy, or bytes with another target's: waiting_sums.py FOLDER TARGET..."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
@@ -9,6 +8,9 @@ import onnx
 import strips
 from contractions import Module, convolve, run, save_inputs, tensor
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 
 def build():
@@ -60,7 +62,7 @@ def main():
             if got.shape != exact.shape or not error < 2e-6:
                 sys.exit(f"target {target}, case {i} of shape {exact.shape}: error {error} of the largest value")
         for path in models:
-            subprocess.run(["kiln", "run", path, "--target", target, "--input", f"x={path.with_suffix('.npy')}", "--output-dir", where / path.stem], check=True)
+            kiln_calls.run("run", path, "--target", target, "--input", f"x={path.with_suffix('.npy')}", "--output-dir", where / path.stem)
             got = np.load(where / path.stem / "y.npy")
             if got.std() < 10 or not np.array_equal(got, first.setdefault(path, got)):
                 sys.exit(f"target {target}, {path.name}: other bytes than for {targets[0]}")

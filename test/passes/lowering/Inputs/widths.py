@@ -4,10 +4,12 @@
 What only converts, moves, compares or rounds once has the same bits as numpy's result; sums of halves are taken in f32 or wider.
 """
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 HALVES = {"f16": 2.0**-11, "bf16": 2.0**-8}
 INTEGERS = {"i8": "i1", "ui8": "u1", "i16": "i2", "ui16": "u2", "i64": "i8", "ui64": "u8"}
@@ -244,7 +246,7 @@ def run(module, source, target, folder):
     for name, (words, kind) in module.inputs.items():
         np.save(folder / f"{name}.npy", words.view("f2") if kind == "f16" else words.view("V2") if kind == "bf16" else words)
         arguments += ["--input", f"{name}={folder / name}.npy"]
-    subprocess.run(["kiln", "run", source, "--target", target, "--output-dir", folder, *arguments], check=True)
+    kiln_calls.run("run", source, "--target", target, "--output-dir", folder, *arguments)
     wrong = []
     for i, (_, _, kind, what, check) in enumerate(module.outputs):
         got = np.load(folder / f"y{i}.npy")

@@ -6,7 +6,6 @@ Neither compile may fail; each must say what became of every composite; both mus
 import json
 import pathlib
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -15,6 +14,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from composite_forms import BOUNDS, ELEMENTWISE, ROW_WISE, sigmoid
 from onnx_cases import Model, describe_difference, kiln
 from onnx import helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 SIMPLE = {
     "Relu": ({}, lambda x: np.maximum(x, 0)),
@@ -42,7 +44,7 @@ def build():
 
 
 def list_composites(path):
-    refused = subprocess.run(["kiln", path, "--decompose=nothing", "--stop-after=target"], capture_output=True, text=True)
+    refused = kiln_calls.call(path, "--decompose=nothing", "--stop-after=target")
     return [f"nn.{name}" for name in re.search(r"names among (.*)", refused.stderr)[1].split(", ")]
 
 

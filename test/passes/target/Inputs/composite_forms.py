@@ -7,13 +7,13 @@ import json
 import math
 import pathlib
 import re
-import subprocess
 import sys
 
 import numpy as np
 from onnx import AttributeProto, helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 from onnx_cases import Model, describe_difference, kiln
 
 INF, NAN = np.inf, np.nan
@@ -285,7 +285,7 @@ def build():
 
 def check_all_are_there(path, target):
     """kiln names what it can split when it is asked for something that it cannot."""
-    refused = subprocess.run(["kiln", path, "--decompose=nothing", "--stop-after=target", "-o", "-"], capture_output=True, text=True)
+    refused = kiln_calls.call(path, "--decompose=nothing", "--stop-after=target", "-o", "-")
     listed = re.search(r"names among (.*)", refused.stderr)
     registered = set(listed[1].split(", ")) if listed else set()
     present = set(re.findall(r"= nn\.(\w+) ", kiln(path, "--target", target, "--stop-after=graph", "-o", "-")))

@@ -10,10 +10,13 @@ import cases
 
 import json
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
+
 
 def compile_model(case, folder, *options):
     """What the compile says of itself."""
-    done = subprocess.run(["kiln", str(case.path), *case.options(), "--name=net", "-o", str(folder), "--json", *options], check=True, capture_output=True, text=True)
+    done = kiln_calls.run(str(case.path), *case.options(), "--name=net", "-o", str(folder), "--json", *options)
     return json.loads(done.stdout)
 
 
@@ -27,7 +30,7 @@ def main():
         case, plain, moved = cases.load()[name], pathlib.Path(folder) / name, pathlib.Path(folder) / f"{name}-nhwc"
         conversions = compile_model(case, plain)["layout_conversions"]
         without = compile_model(case, moved, "--io-layout=nhwc")["layout_conversions"]
-        described = json.loads(subprocess.run(["kiln", "inspect", str(plain / "libnet.a"), "--json"], check=True, capture_output=True, text=True).stdout)
+        described = json.loads(kiln_calls.run("inspect", str(plain / "libnet.a"), "--json").stdout)
         rank_4 = sum(tensor["type"].count(",") == 3 for tensor in described["inputs"] + described["outputs"])
         wrapped = [f"-Wl,--wrap={function}" for function in ("memcpy", "memmove", "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free")]
         source = pathlib.Path(__file__).with_name("borders.c")

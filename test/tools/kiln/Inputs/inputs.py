@@ -1,13 +1,15 @@
 """Runs a model that negates its inputs, and checks what they were. Usage: inputs.py MODEL FOLDER"""
 import pathlib
 import struct
-import subprocess
 import sys
 import zlib
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 model, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3) * 10  # rows, columns, colours
@@ -28,8 +30,7 @@ onnx.save_tensor(numpy_helper.from_array(given), str(folder / "v.pb"))
 
 def run(*arguments, dim=5):
     out = folder / "out"
-    command = ["kiln", "run", model, "--output-dir", str(out), "--run-dim", f"K={dim}", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = kiln_calls.call("run", model, "--output-dir", out, "--run-dim", f"K={dim}", *arguments)
     assert done.returncode == 0, (arguments, done.stderr)
     return -np.load(out / "a_b.npy"), -np.load(out / "a_b_2.npy")
 

@@ -2,12 +2,14 @@
 """Layouts at the border of a model. `make FILE` writes one, `run FILE FOLDER` runs it with and without --io-layout, and verifies it against recorded tensors,
 which have the model's layouts."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 TO_CALLER = {3: (0, 2, 1), 4: (0, 2, 3, 1)}
 
@@ -29,7 +31,7 @@ def run(model, folder, inputs, options=(), moved=()):
     for name, array in inputs.items():
         np.save(folder / f"in_{name}.npy", np.ascontiguousarray(array.transpose(TO_CALLER[array.ndim])) if name in moved else array)
         words += ["--input", f"{name}={folder}/in_{name}.npy"]
-    subprocess.run(["kiln", "run", model, "-q", "--output-dir", folder / "out", *options, *words], check=True)
+    kiln_calls.run("run", model, "-q", "--output-dir", folder / "out", *options, *words)
     outputs = {path.stem: np.load(path) for path in (folder / "out").glob("*.npy")}
     return {name: array.transpose(np.argsort(TO_CALLER[array.ndim])) if name in moved else array for name, array in outputs.items()}
 
@@ -55,7 +57,7 @@ def main():
                 sys.exit(f"--io-layout={option}: {name} differs")
         print(f"same numbers with --io-layout={option}")
     write_set(folder / "set", inputs.items(), [(name, expected[name]) for name in ("y", "r")])
-    subprocess.run(["kiln", "verify", model, "--io-layout=nhwc", "--data", folder / "set", "--nodes=kernels"], check=True, stdout=subprocess.DEVNULL)
+    kiln_calls.run("verify", model, "--io-layout=nhwc", "--data", folder / "set", "--nodes=kernels")
     print("verify --data agrees")
 
 

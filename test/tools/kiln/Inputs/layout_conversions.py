@@ -6,7 +6,6 @@ many conversions a compile has, and how many are left with --io-layout=nhwc. End
 import collections
 import pathlib
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -15,6 +14,9 @@ import onnx
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "end-to-end"))
 from seeded.convolutional import conv  # noqa: E402
 from seeded.graph import Graph  # noqa: E402
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 
 def bottleneck(g, x, inputs, inner, stride):
@@ -77,7 +79,7 @@ def unet():
 
 def count(path, *options):
     """(conversions, other transposes that move data): those that leave the innermost dimension where it is put the pixels of a ConvTranspose in their order."""
-    done = subprocess.run(["kiln", str(path), "--stop-after=target", "--why", *options], check=True, capture_output=True, text=True)
+    done = kiln_calls.run(str(path), "--stop-after=target", "--why", *options)
     orders = [[int(place) for place in order.split(", ")] for order in re.findall(r"nn\.transpose [^\[]*\[([\d, ]+)\]", done.stdout)]
     others = sum(order[-1] == len(order) - 1 for order in orders)
     return int(re.search(r"layout conversions: (\d+)", done.stderr)[1]) - others, others

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """What kiln inspect says of quantised tensors, of each of these files."""
 import json
-import subprocess
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 EXPECTED = {
     "x": {"scales": [0.5], "zero_points": [128]},
@@ -15,7 +18,7 @@ EXPECTED = {
 }
 
 for path in sys.argv[1:]:
-    description = json.loads(subprocess.run(["kiln", "inspect", path, "--json"], capture_output=True, check=True).stdout)
+    description = json.loads(kiln_calls.run("inspect", path, "--json").stdout)
     found = {tensor["name"]: tensor.get("quantization") for tensor in description["inputs"] + description["outputs"]}
     if found != EXPECTED:
         sys.exit(f"{path}: {found}")

@@ -4,12 +4,14 @@
 Each case is a node of the old set with a product behind it, whose weights are exact as integers of 4 bits.
 """
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 
 random = np.random.default_rng(3)
 f32, i64 = TensorProto.FLOAT, TensorProto.INT64
@@ -89,16 +91,16 @@ def build(opset):
 
 
 def quantize(model, to):
-    return subprocess.run(["kiln", "quantize", str(model), "--weights", "int4", "--block", "8", "-o", str(to), "-q"], capture_output=True, text=True)
+    return kiln_calls.call("quantize", str(model), "--weights", "int4", "--block", "8", "-o", str(to), "-q")
 
 
 def outputs(model, path, folder):
     folder.mkdir()
-    command = ["kiln", "run", str(path), "--output-dir", str(folder)]
+    arguments = ["run", str(path), "--output-dir", str(folder)]
     for name, array in model.arrays.items():
         np.save(folder / f"{name}.npy", array)
-        command += ["--input", f"{name}={folder / name}.npy"]
-    done = subprocess.run(command, capture_output=True, text=True)
+        arguments += ["--input", f"{name}={folder / name}.npy"]
+    done = kiln_calls.call(*arguments)
     if done.returncode:
         sys.exit(f"{path.name}: {done.stderr}")
     return [np.load(folder / f"{value.name}.npy") for value in model.outputs]

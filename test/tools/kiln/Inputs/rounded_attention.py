@@ -6,7 +6,6 @@ the models and NAME.why.
 """
 import json
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
@@ -16,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from rounded_factors import to_bf16
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 import machine  # noqa: E402
 
 random = np.random.default_rng(7)
@@ -88,10 +88,10 @@ def main():
     for target in [folder / "pairs.json"] + ["native"] * has_step:
         for case in CASES:
             case.save(folder)
-            command = ["kiln", "run", folder / f"{case.name}.onnx", f"--target={target}", "--compute=bf16", f"--input=x={folder / case.name}.npy", "--output-dir", folder]
+            command = ["run", folder / f"{case.name}.onnx", f"--target={target}", "--compute=bf16", f"--input=x={folder / case.name}.npy", "--output-dir", folder]
             outputs = []
             for threads in (1, 2):
-                done = subprocess.run([*command, f"--threads={threads}"], capture_output=True, text=True)
+                done = kiln_calls.call(*command, f"--threads={threads}")
                 if done.returncode:
                     sys.exit(f"{case.name}: {done.stderr}")
                 outputs.append(np.load(folder / "y.npy"))
@@ -99,8 +99,7 @@ def main():
             faults += [f"{case.name}, {target}: {fault}"] if fault else []
             right += not fault
     for case in CASES:
-        done = subprocess.run(["kiln", folder / f"{case.name}.onnx", f"--target={folder / 'pairs.json'}", "--compute=bf16", "--why", "--emit=cpp", "-o", folder],
-                              check=True, capture_output=True, text=True)
+        done = kiln_calls.run(folder / f"{case.name}.onnx", f"--target={folder / 'pairs.json'}", "--compute=bf16", "--why", "--emit=cpp", "-o", folder)
         (folder / f"{case.name}.why").write_text(done.stdout + done.stderr)
     print("\n".join(faults) or "all cases right")
     return bool(faults)

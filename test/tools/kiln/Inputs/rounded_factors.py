@@ -5,12 +5,12 @@ Target files name steps that are written in plain C++, so that every machine wit
 """
 import json
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
 from onnx_cases import Model, finish
 
 random = np.random.default_rng(3)
@@ -101,8 +101,7 @@ def main():
         options = ["--target", target, f"--compute={asked}"] + ([f"--op-compute={special}={other}"] if special else [])
         outputs = []
         for threads in (1, 2):
-            done = subprocess.run(["kiln", "run", folder / "factors.onnx", *options, "--threads", str(threads), "--output-dir", folder / name, *inputs],
-                                  capture_output=True, text=True)
+            done = kiln_calls.call("run", folder / "factors.onnx", *options, "--threads", str(threads), "--output-dir", folder / name, *inputs)
             if done.returncode:
                 sys.exit(f"{name} {kind}: {done.stderr}")
             outputs.append([np.load(folder / name / f"{case.name}.npy") for case in cases])
@@ -115,7 +114,7 @@ def main():
                 fault = f"{case.name} as {kind}: other bits with two threads"
             faults += [f"{name}: {fault}"] if fault else []
             right += not fault
-        why = subprocess.run(["kiln", folder / "factors.onnx", *options, "--why", "--emit=cpp", "-o", folder / name], check=True, capture_output=True, text=True)
+        why = kiln_calls.run(folder / "factors.onnx", *options, "--why", "--emit=cpp", "-o", folder / name)
         (folder / f"{name}-{asked}.why").write_text(why.stdout + why.stderr)
     finish(faults, right)
 

@@ -3,7 +3,6 @@
 bounds of f32, wrong ones wrong. A factor that falls to the other side may move few values further."""
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -12,9 +11,12 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "end-to-end"))
 import cases
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
+import kiln_calls  # noqa: E402
+
 
 def verify(case, inputs, *options):
-    done = subprocess.run(["kiln", "verify", str(case.path), *case.options(), *inputs, "--json", *options], capture_output=True, text=True)
+    done = kiln_calls.call("verify", str(case.path), *case.options(), *inputs, "--json", *options)
     if done.returncode not in (0, 1) or not done.stdout:
         sys.exit(f"{case.name} {' '.join(options)}: {done.stderr}")
     return json.loads(done.stdout)
