@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNDataMovementOps.h"
 #include "passes/Passes.h"
 #include "passes/graph/ChainMatching.h"
 #include "passes/graph/CompositeBodies.h"

@@ -1,5 +1,6 @@
 //===- RowWalk.cpp - The passes of a kernel over one row -------------------===//
 #include "passes/lowering/rows/RowWalk.h"
+#include "dialects/nn/NNNormalizationOps.h"
 #include "dialects/nn/Shortcuts.h"
 #include "passes/lowering/builder/RegisterRow.h"
 
