@@ -26,7 +26,7 @@ class Forks:
     def __init__(self, program, environment=None, seconds=SECONDS, cpu_seconds=None):
         self.printed = [tempfile.TemporaryFile() for _ in range(2)]
         numbers = [file.fileno() for file in self.printed]
-        limits = [cpu_seconds or seconds, seconds]
+        limits = [cpu_seconds or seconds * (os.cpu_count() + 1), seconds]
         self.child = subprocess.Popen([program, *(f"/dev/fd/{number}" for number in numbers), *(str(max(1, int(limit))) for limit in limits)],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, pass_fds=numbers)
         # Also in processes of multiprocessing, which run nothing else at their end. Whoever counts this program's CPU time wants that of the forks.

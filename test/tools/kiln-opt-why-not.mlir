@@ -33,7 +33,7 @@ func.func @matched(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 // RUN: kiln-opt %s --nn-recognize-composites --why-not=Norm --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=PATTERN --implicit-check-not=RaiseBody
 // PATTERN: nn.add: NormBias: expected a layer norm
 // RUN: kiln-opt %s --nn-recognize-composites --why-not=nn.splat --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=OPERATION --implicit-check-not=nn.add
-// OPERATION: nn.splat: RaiseBody: expected the last operation of a composite's body
+// OPERATION: nn.splat: RaiseBody: expected an operation on floats
 
 // RUN: not kiln-opt %s --why-not='(' 2>&1 | FileCheck %s --check-prefix=REGEX
 // REGEX: --why-not=(: parentheses not balanced
