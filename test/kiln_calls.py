@@ -43,6 +43,11 @@ class Forks:
         self.child.wait()
 
 
+def fits_line(arguments):
+    """Whether a call can be a line for kiln-forks: tabs stand between its arguments, and an empty line has none."""
+    return arguments != [""] and not any("\t" in text or "\n" in text for text in arguments)
+
+
 def read_again(file):
     file.seek(0)
     return file.read().decode(errors="replace")
@@ -63,8 +68,7 @@ class Kiln:
     def call(self, *arguments):
         """A Done, whatever the status is."""
         arguments = list(map(str, arguments))
-        # A line is a call, and tabs stand between its arguments; an empty line has none.
-        if not self.forks or arguments == [""] or any("\t" in text or "\n" in text for text in arguments):
+        if not self.forks or not fits_line(arguments):
             return self.start(arguments)
         own = servers.__dict__
         key = self.forks, self.seconds, None if self.environment is None else tuple(sorted(self.environment.items()))

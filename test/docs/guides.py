@@ -11,7 +11,7 @@ COMMAND = re.compile(rf"^ {{4,}}((?:{ROOTS})/[\w./-]+)", re.M)
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 # Options of CMake, cargo, lit, git, linkers, Node, Python's server and of the emitted project's own tools, and those of Kiln's own scripts, which their usage texts describe.
 OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "jobs", "test", "run-reproducer", "mlir-print-debuginfo",
-          "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "missed",
+          "full", "live", "without", "compilers", "dims", "results", "svg", "markdown", "from", "sanitize", "split", "forks", "imports", "missed",
           "ways", "again", "definitions", "option", "exceptions", "symbolic", "kiln", "gate", "op", "count", "seed", "family", "pictures", "every", "optimized", "cpu", "copies", "rounds", "small", "random", "domain",
           "onnxruntime-web", "release", "seconds", "skip", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "no-liftoff", "no-wasm-tier-up", "install", "prefix", "component", "config",
           "test-dir", "resume", "dozen", "start", "write-budget", "since",
