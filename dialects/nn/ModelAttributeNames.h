@@ -18,7 +18,7 @@ inline constexpr llvm::StringLiteral metadataAttrName = "nn.metadata";
 inline constexpr llvm::StringLiteral shardingAttrName = "nn.sharding";
 /// How many copies put slices of an exchange of ranks in order, beside the transposes that change layouts.
 inline constexpr llvm::StringLiteral sliceCopiesAttrName = "nn.slice_copies";
-/// How many transposes the choice of layouts left.
+/// The number of transposes that the choice of layouts left.
 inline constexpr llvm::StringLiteral transposesAttrName = "nn.transposes";
 
 } // namespace kiln::nn

@@ -10,7 +10,7 @@
 
 namespace kiln::nn {
 
-/// What the user asked for: `strict` or `fast`.
+/// The accuracy that the user asked for: `strict` or `fast`.
 inline constexpr llvm::StringLiteral accuracyAttrName = "nn.accuracy";
 /// A unit: the user asked that kernels take subnormal numbers for zero.
 inline constexpr llvm::StringLiteral flushSubnormalsAttrName = "nn.flush_subnormals";

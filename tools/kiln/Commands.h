@@ -79,7 +79,7 @@ llvm::ArrayRef<std::string> getArguments();
 /// Parses and runs a command line. Call it once per process, since options keep their values.
 int dispatch(int argc, char **argv);
 
-/// What main() does with LLVM ready: a command line on a large stack, with crashes reported.
+/// Runs a command line on a large stack, with crashes reported; LLVM is ready. main() calls it.
 int runProgram(int argc, char **argv);
 
 } // namespace kiln

@@ -29,7 +29,7 @@ struct RowWalk {
   /// The operand whose rows these are.
   mlir::Value input;
   mlir::Type element;
-  /// That of every exp.
+  /// The accuracy of every exp.
   kernel::Accuracy accuracy;
   mlir::AffineExpr length;
   /// The lanes of a vector along the row; 0 if its elements are not neighbours, and vectors go across rows.
@@ -57,7 +57,7 @@ struct RowWalk {
   mlir::Value read(mlir::AffineExpr j, Lanes lanes) const { return k.value(input, at(j), lanes); }
   /// The same in the first pass, which leaves it where the row waits, unless it costs nothing to read again.
   mlir::Value first(mlir::AffineExpr j, Lanes lanes) const;
-  /// What the first pass has left; computed again if it could not leave anything.
+  /// Returns an element that the first pass has left, and computes it again if that pass could not leave any.
   mlir::Value load(mlir::AffineExpr j, Lanes lanes) const { return keepsInput() ? get(j, lanes) : read(j, lanes); }
   /// Stores a value where the row waits, and loads it. Only if it can wait.
   void put(mlir::Value x, mlir::AffineExpr j, Lanes lanes) const;

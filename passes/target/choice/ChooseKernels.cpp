@@ -121,7 +121,7 @@ static void explainRounding(nn::GroupOp group) {
     group.setReason((group.getReason().value_or("") + "; " + llvm::join(texts, "; ")).str());
 }
 
-/// What FormGroups has noted of a row; empty: nothing.
+/// The reason that FormGroups has noted of a row, or an empty text.
 static StringRef findNote(ArrayAttr notes, StringRef kernel) {
   if (notes)
     for (auto note : notes.getAsRange<kernel::RefusalAttr>())

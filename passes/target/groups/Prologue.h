@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-/// What the kernel of an anchor loads from buffers, where it does not compute its operands: others in the group do not compute it either.
+/// Returns the operands that the kernel of an anchor loads from buffers, where it does not compute its operands: others in the group do not compute it either.
 llvm::SmallPtrSet<mlir::Operation *, 4> findLoaded(mlir::Operation *anchor);
 
 } // namespace kiln

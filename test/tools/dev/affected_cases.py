@@ -163,7 +163,7 @@ def check_this_tree():
     expect(reaches("runtime/include/kiln/convert.h", *tests), [True, True, False, True, True], "a header of the runtime")
     expect(reaches("docs/Ranks.md", *tests), [False, False, False, False, True], "a page")
     expect(reaches("test/tools/kiln/help.test", *tests), [True, False, False, False, True], "a test")
-    # What has no place is found. One test is enough to look at.
+    # A file without a place is found. One test is enough to look at.
     tree.tests = lambda: ["tools/kiln/unmapped.test"]
     tree.paths.add("test/tools/kiln/unmapped.test")
     tree.text = lambda path: "RUN: no-such-program" if path == "test/tools/kiln/unmapped.test" else test_inputs.Tree.text(tree, path)
