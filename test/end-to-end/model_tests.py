@@ -58,7 +58,7 @@ class ModelTests(lit.formats.TestFormat):
         if way == "same-bits":
             return [str(here / way), name, *SAME_BITS[name]]
         if way in SANITIZERS:
-            return [str(here / "sanitize"), "--seeded", "--optimize", "1", "--sanitizers", way, "--compilers", os.path.join(config.llvm_tools_dir, "clang++")]
+            return [str(here / "sanitize"), "--seeded", "--sanitizers", way, "--compilers", os.path.join(config.llvm_tools_dir, "clang++")]
         if way in MACHINES:
             return [str(here / "verify"), "--dozen", f"--targets={way}"]
         return [str(here / "verify"), name, *WAYS[way]]

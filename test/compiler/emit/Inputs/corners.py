@@ -20,6 +20,7 @@ import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 import kiln_calls  # noqa: E402
+import sanitized  # noqa: E402
 
 TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4", "u32": "u4", "i64": "i8", "u64": "u8", "bool": "u1"}
 MOST_BYTES, MOST_ELEMENTS, MOST_WORK = 1 << 62, 1 << 18, 1 << 20
@@ -256,8 +257,7 @@ def main():
     references = dict([part.strip() for part in text.split("=", 1)] for text in options.reference)
     folder = options.folder
     folder.mkdir(parents=True, exist_ok=True)
-    compiler = pathlib.Path(__file__).resolve().parents[3] / "conformance" / "sanitized-cxx"
-    kiln_calls.run(options.model, "-o", folder, "--name=model", f"--cxx={compiler}", "-q", *sys.argv[split + 1:])
+    kiln_calls.run(options.model, "-o", folder, "--name=model", f"--cxx={sanitized.COMPILER}", "-q", *sys.argv[split + 1:])
     described = json.loads(kiln_calls.run("inspect", folder / "libmodel.a", "--json").stdout)
     inputs, outputs = [Tensor(row) for row in described["inputs"]], [Tensor(row) for row in described["outputs"]]
     dimensions = described["dimensions"]
@@ -281,9 +281,9 @@ def main():
     driver = folder / "driver.cpp"
     driver.write_text(text)
     program = folder / "driver"
-    subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{folder}", driver, folder / "libmodel.a", "-lm", "-o", program], check=True)
+    subprocess.run([sanitized.COMPILER, "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{folder}", driver, folder / "libmodel.a", "-lm", "-o", program], check=True)
     done = subprocess.run([program, folder / "results"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env={"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"})
+                          env={"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": sanitized.UBSAN_OPTIONS})
     if done.returncode:
         corner = re.match(r"corner (\d+)", done.stdout)
         sys.exit(f"{done.stdout}\nexit status {done.returncode}" + (f" for {corners[int(corner.group(1))]}" if corner else ""))
