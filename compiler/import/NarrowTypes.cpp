@@ -48,6 +48,8 @@ static const Format *findFormat(int64_t dataType) {
       {19, 2, 15, 124, 128, 126, 124, false}, // float8e5m2
       {20, 2, 16, 128, 128, 128, 128, true},  // float8e5m2fnuz
       {23, 1, 1, 8, 8, 8, 7, false},          // float4e2m1: all codes are numbers
+      {27, 3, 1, 32, 32, 32, 31, false},      // float6e2m3: the same
+      {28, 2, 3, 32, 32, 32, 31, false},      // float6e3m2
   };
   for (const Format &format : formats)
     if (format.dataType == dataType)

@@ -11,7 +11,7 @@
 
 namespace kiln::import {
 
-/// float8 of five kinds and float4: held as codes.
+/// float8 of five kinds, float6 of two and float4: held as codes.
 bool isNarrowFloat(int64_t dataType);
 /// Bits of a 4- or 2-bit integer, 0 of anything else.
 int narrowIntegerBits(int64_t dataType);

@@ -52,6 +52,8 @@ static const DataType &getDataType(int id) {
       {"float8e8m0", 8, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
       {"uint2", 2, [](Builder &b) -> Type { return b.getIntegerType(8, false); }},
       {"int2", 2, [](Builder &b) -> Type { return b.getIntegerType(8); }},
+      {"float6e2m3", 6, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
+      {"float6e3m2", 6, [](Builder &b) -> Type { return b.getIntegerType(8, false); }, true},
   };
   return id >= 0 && id < static_cast<int>(std::size(types)) ? types[id] : types[0];
 }
@@ -98,13 +100,15 @@ static RankedTensorType readType(ArrayRef<int64_t> dims, int dataType, const Lim
   return RankedTensorType::get(dims, element);
 }
 
-/// Bytes of narrow integers, several of which share a byte, the first in the lowest bits.
+/// Bytes of narrow elements, which follow each other without gaps, the first in the lowest bits.
 static std::vector<char> unpack(ArrayRef<char> packed, int bits, bool isSigned, int64_t count) {
   std::vector<char> values;
   values.reserve(count);
-  int perByte = 8 / bits, mask = (1 << bits) - 1;
+  int mask = (1 << bits) - 1;
+  auto byte = [&](int64_t at) { return at < static_cast<int64_t>(packed.size()) ? static_cast<unsigned char>(packed[at]) : 0; };
   for (int64_t i = 0; i < count; ++i) {
-    int value = (static_cast<unsigned char>(packed[i / perByte]) >> (i % perByte * bits)) & mask;
+    int64_t first = i * bits;
+    int value = ((byte(first / 8) | byte(first / 8 + 1) << 8) >> (first % 8)) & mask;
     values.push_back(static_cast<char>(isSigned && value > mask / 2 ? value - mask - 1 : value));
   }
   return values;
@@ -135,6 +139,17 @@ template <typename Field> static ElementsAttr readField(RankedTensorType type, c
   return readRaw(type, {data, static_cast<size_t>(field.size()) * sizeof(*field.data())}, tensor, reason);
 }
 
+/// Elements of six bits share bytes as raw data, and have a value each in a field.
+static constexpr int bitsInOwnBytes = 6;
+
+static ElementsAttr readCodes(RankedTensorType type, std::vector<char> codes, int bits, std::string &reason) {
+  if (llvm::any_of(codes, [&](char code) { return static_cast<unsigned char>(code) >> bits; })) {
+    reason = "a value is outside of the range of " + std::to_string(bits) + " bits";
+    return {};
+  }
+  return nn::makeConstant(type, std::move(codes));
+}
+
 /// Copies a repeated field of wider elements into the low bytes of which the tensor's elements are stored.
 template <typename Field> static ElementsAttr narrowField(RankedTensorType type, const Field &field, const Tensor &tensor, std::string &reason) {
   int bits = getDataType(tensor.data_type()).bits;
@@ -150,6 +165,8 @@ template <typename Field> static ElementsAttr narrowField(RankedTensorType type,
     }
     data.insert(data.end(), reinterpret_cast<char *>(&low), reinterpret_cast<char *>(&low) + bytes);
   }
+  if (bits == bitsInOwnBytes)
+    return readCodes(type, std::move(data), bits, reason);
   ElementsAttr borrowed = readRaw(type, data, tensor, reason);
   // A large constant would refer to `data`, whose lifetime ends here.
   return borrowed && isa<DenseResourceElementsAttr>(borrowed) && bits >= 8 ? nn::makeConstant(type, std::move(data)) : borrowed;
@@ -246,7 +263,7 @@ static std::optional<int64_t> countElements(const google::protobuf::RepeatedFiel
 bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
   if (tensor.has_segment())
     return refuse(reason, "is a segment of a larger tensor, which is not supported");
-  if (tensor.data_type() < 1 || tensor.data_type() > Tensor::INT2)
+  if (tensor.data_type() < 1 || tensor.data_type() > Tensor::FLOAT6E3M2)
     return refuse(reason, "element type " + getDataTypeName(tensor.data_type()) + " is not supported");
   auto count = countElements(tensor.dims(), reason);
   if (!count)
@@ -278,7 +295,7 @@ bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
     return true;
   }
   // Narrow integers share the values of their field as they share bytes.
-  int64_t expected = bits < 8 ? bytes : *count * each;
+  int64_t expected = bits < 8 && bits != bitsInOwnBytes ? bytes : *count * each;
   if (have != expected && isText)
     return refuse(reason, "its dimensions do not fit its " + Twine(have) + " strings");
   if (have != expected)

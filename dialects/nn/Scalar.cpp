@@ -169,7 +169,8 @@ Scalar floorMod(const Scalar &x, const Scalar &y) {
   Scalar zero = x.like(0);
   Scalar nonZero = ~(remainder == zero);
   Scalar differ = (remainder < zero) ^ (y < zero);
-  return select(nonZero & differ, remainder + y, remainder);
+  Scalar none = x.isFloat() ? select(y < zero, x.like(-0.0), zero) : zero;
+  return select(nonZero, select(differ, remainder + y, remainder), none);
 }
 
 /// A square is a product, which is rounded once. Other powers are left to the function.
@@ -184,17 +185,9 @@ Scalar pow(const Scalar &x, const Scalar &y) {
   return x.with(math::IPowIOp::create(x.builder, x.loc, x.held, y.held));
 }
 
-Scalar shiftLeft(const Scalar &x, const Scalar &y) {
-  if (x.isTensor())
-    return x.with(ShiftLeftOp::create(x.builder, x.loc, x.held.getType(), x.held, y.held));
-  return x.with(arith::ShLIOp::create(x.builder, x.loc, x.held, y.held));
-}
+Scalar shiftLeft(const Scalar &x, const Scalar &y) { return x.binary<ShiftLeftOp, void, arith::ShLIOp, arith::ShLIOp>(y); }
 
-Scalar shiftRight(const Scalar &x, const Scalar &y) {
-  if (x.isTensor())
-    return x.with(ShiftRightOp::create(x.builder, x.loc, x.held.getType(), x.held, y.held));
-  return x.with(arith::ShRUIOp::create(x.builder, x.loc, x.held, y.held));
-}
+Scalar shiftRight(const Scalar &x, const Scalar &y) { return x.binary<ShiftRightOp, void, arith::ShRSIOp, arith::ShRUIOp>(y); }
 
 Scalar isNan(const Scalar &x) {
   return x.withBool(arith::CmpFOp::create(x.builder, x.loc, arith::CmpFPredicate::UNO, x.held, x.held));

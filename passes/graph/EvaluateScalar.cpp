@@ -227,6 +227,7 @@ LogicalResult Interpreter::interpretInteger(Operation *op) {
   KILN_CASE(arith::XOrIOp, naturals, x ^ y)
   KILN_CASE(arith::ShLIOp, naturals, y < 64 ? x << y : 0)
   KILN_CASE(arith::ShRUIOp, naturals, y < 64 ? x >> y : 0)
+  KILN_CASE(arith::ShRSIOp, integers, x >> (y < 0 || y > 63 ? 63 : y))
   KILN_CASE(math::AbsIOp, integers, x < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x)) : x)
   KILN_CASE(math::IPowIOp, integers, integerPower(x, y))
   return interpretConversion(op);

@@ -48,7 +48,7 @@ double defaultScale(Node &node, AffineExpr size) {
   return known && *known > 0 ? 1 / std::sqrt(static_cast<double>(*known)) : 1;
 }
 
-Value buildAttention(Node &node, Value query, Value key, Value value, Value bias, double scale, bool causal) {
+Value buildAttention(Node &node, Value query, Value key, Value value, Value bias, double scale, bool causal, int64_t window) {
   if (node.failed())
     return query;
   DimExprs scores = node.dims(query), result = scores;
@@ -57,7 +57,8 @@ Value buildAttention(Node &node, Value query, Value key, Value value, Value bias
   Value spread = bias ? node.broadcastTo(bias, scores) : Value();
   OpBuilder &b = node.builder();
   return node.make<AttentionOp>(node.type(result, node.elementType(query)), query, key, value, spread, Value(), b.getF64FloatAttr(scale),
-                                causal ? b.getUnitAttr() : UnitAttr(), IntegerAttr(), b.getF64FloatAttr(-HUGE_VAL));
+                                causal ? b.getUnitAttr() : UnitAttr(), window ? b.getI64IntegerAttr(window) : IntegerAttr(),
+                                b.getF64FloatAttr(-HUGE_VAL));
 }
 
 Value repeatHeads(Node &node, Value x, AffineExpr heads) {
@@ -87,7 +88,7 @@ private:
   /// How many keys each batch entry uses; null: all of them.
   Value usedKeys();
   Value maskBias();
-  Value causalBias();
+  Value placeBias();
   Value paddingBias();
   Value minusInfinityWhere(Value condition) { return chooseNumber(node, condition, element, -HUGE_VAL, 0); }
   Value zeroWhereHidden(Value x);
@@ -98,6 +99,8 @@ private:
   Value query, key, value, bias;
   Type element;
   AffineExpr queries, keys, past;
+  /// How many keys before its own place and behind it a query sees; -1: all.
+  int64_t left = -1, right = -1;
 };
 } // namespace
 
@@ -128,8 +131,8 @@ Value Attention::maskBias() {
   return node.pad(mask, none, high, PadMode::Constant, node.splat({}, element, -HUGE_VAL));
 }
 
-/// Hides keys after the query's own place, which is behind the past (or ends where the keys in use end).
-Value Attention::causalBias() {
+/// Hides keys that are too far from the query's own place, which is behind the past (or ends where the keys in use end).
+Value Attention::placeBias() {
   Type i64 = node.builder().getI64Type();
   AffineExpr one = node.number(1);
   Value row = node.iota({queries, one}, 0, i64), column = node.iota({queries, keys}, 1, i64);
@@ -141,7 +144,10 @@ Value Attention::causalBias() {
   } else {
     row = node.binary<AddOp>(row, materialize(node.builder(), node.loc, RankedTensorType::get({}, i64), Contents{{past}}));
   }
-  return minusInfinityWhere(node.compare<LessOp>(row, column));
+  auto moved = [&](int64_t by) { return by ? node.binary<AddOp>(row, static_cast<double>(by)) : row; };
+  Value isBehind = right >= 0 ? node.compare<LessOp>(moved(right), column) : Value();
+  Value isBefore = left >= 0 ? node.compare<LessOp>(column, moved(-left)) : Value();
+  return minusInfinityWhere(isBehind && isBefore ? node.binary<OrOp>(isBehind, isBefore) : isBehind ? isBehind : isBefore);
 }
 
 Value Attention::usedKeys() {
@@ -204,7 +210,11 @@ Value Attention::parts(double scale, double softcap, bool canHideAll) {
 
 LogicalResult Attention::run() {
   int64_t queryHeads = node.getInt("q_num_heads", 0), keyHeads = node.getInt("kv_num_heads", 0);
-  bool isCausal = node.getFlag("is_causal"), isFlat = node.rank(node.input(0)) == 3;
+  bool isFlat = node.rank(node.input(0)) == 3;
+  left = node.getInt("left_window_size", -1);
+  right = node.getInt("right_window_size", -1);
+  if (node.getFlag("is_causal"))
+    right = 0;
   double softcap = node.getFloat("softcap", 0);
   node.ignore("softmax_precision");
   node.ignore("qk_matmul_output_mode");
@@ -233,14 +243,16 @@ LogicalResult Attention::run() {
   key = repeatHeads(node, key, q[1]);
   value = repeatHeads(node, value, q[1]);
   addBias(maskBias());
-  bool canHideAll = static_cast<bool>(bias) || node.hasInput(6), isWhole = softcap == 0 && !node.hasOutput(3) && scale > 0;
-  bool causal = isCausal && isWhole && !canHideAll && nn::provablyEqual(keys, past + queries);
-  if (isCausal && !causal)
-    addBias(causalBias());
+  // Queries behind the last key may be too far from all of them.
+  bool isAligned = nn::provablyEqual(keys, past + queries);
+  bool canHideAll = bias || node.hasInput(6) || (left >= 0 && !isAligned), isWhole = softcap == 0 && !node.hasOutput(3) && scale > 0;
+  bool causal = right == 0 && isWhole && !canHideAll && isAligned;
+  if (!causal && (left >= 0 || right >= 0))
+    addBias(placeBias());
   addBias(paddingBias());
   if (node.failed())
     return failure();
-  Value result = isWhole ? buildAttention(node, query, key, value, bias, scale, causal) : parts(scale, softcap, canHideAll);
+  Value result = isWhole ? buildAttention(node, query, key, value, bias, scale, causal, causal ? left + 1 : 0) : parts(scale, softcap, canHideAll);
   if (isWhole && canHideAll && !node.failed())
     result = zeroWhereHidden(result);
   return node.result(isFlat ? joinHeads(node, result) : result);

@@ -25,8 +25,8 @@ double defaultScale(Node &node, AffineExpr size);
 
 /// Attention of query [batch, heads, queries, size], key [batch, heads, keys, size] and value [batch, heads, keys, value size] as one operation.
 /// `bias`, which may be null, is added to the scores and is broadcast to [batch, heads, queries, keys]. With `causal` the last query sees all keys and
-/// each query before it one key fewer.
-Value buildAttention(Node &node, Value query, Value key, Value value, Value bias, double scale, bool causal);
+/// each query before it one key fewer; a `window` that is not 0 leaves each so many keys at most.
+Value buildAttention(Node &node, Value query, Value key, Value value, Value bias, double scale, bool causal, int64_t window = 0);
 
 /// Rotates pairs of the first `width` elements of x [batch, length, heads, size] by the angles whose cosine and sine are
 /// [batch, length, width / 2]. A pair is two neighbours if `interleaved`, else one element of each half.

@@ -331,7 +331,7 @@ static LogicalResult spaceToDepth(Node &node) {
   }
   AffineExpr b = node.number(block), h = nn::simplifyDim(d[2].floorDiv(block)), w = nn::simplifyDim(d[3].floorDiv(block));
   x = node.reshape(x, {d[0], d[1], h, b, w, b});
-  x = node.transpose(x, {0, 3, 5, 1, 2, 4});
+  x = node.transpose(x, node.getString("mode", "DCR") == "DCR" ? ArrayRef<int64_t>{0, 3, 5, 1, 2, 4} : ArrayRef<int64_t>{0, 1, 3, 5, 2, 4});
   return node.result(node.reshape(x, {d[0], d[1] * (block * block), h, w}));
 }
 

@@ -74,10 +74,7 @@ static LogicalResult pow(Node &node) {
 }
 
 static LogicalResult mod(Node &node) {
-  bool isReal = isa<FloatType>(node.elementType(node.input(0)));
-  if (node.getFlag("fmod"))
-    return binary<FmodOp>(node);
-  return isReal ? node.error("attribute 'fmod' must be 1 for floating point operands") : binary<ModOp>(node);
+  return node.getFlag("fmod") ? binary<FmodOp>(node) : binary<ModOp>(node);
 }
 
 static LogicalResult bitShift(Node &node) {
@@ -165,8 +162,6 @@ static LogicalResult cast(Node &node) {
   int64_t to = castTarget(node);
   if (node.failed())
     return failure();
-  if (to < 1 || to > 26)
-    return node.error("attribute 'to' names no data type: " + Twine(to));
   if (to != stringType && !getElementType(static_cast<int>(to), node.context()) && !isNarrowFloat(to))
     return node.unsupported("conversion to " + getDataTypeName(static_cast<int>(to)), "keep the tensor in a wider type");
   return convert(node, to);

@@ -129,10 +129,11 @@ static LogicalResult range(Node &node) {
     return failure();
   if (Value known = knownRange(node, count, start, delta, element))
     return node.result(known);
-  Value first = node.broadcastTo(node.reshape(node.input(0), {}), dims);
-  step = node.broadcastTo(node.reshape(step, {}), dims);
-  Value places = node.cast(node.iota(dims, 0, node.builder().getI64Type()), element);
-  return node.result(node.binary<AddOp>(node.binary<MulOp>(places, step), first));
+  Type computed = node.getInt("stash_type", 1) == 1 ? node.wideType(node.input(0)) : element;
+  auto spread = [&](Value number) { return node.broadcastTo(node.cast(node.reshape(number, {}), computed), dims); };
+  Value first = spread(node.input(0)), by = spread(step);
+  Value places = node.cast(node.iota(dims, 0, node.builder().getI64Type()), computed);
+  return node.result(node.cast(node.binary<AddOp>(node.binary<MulOp>(places, by), first), element));
 }
 
 /// Ones on the k-th diagonal.
