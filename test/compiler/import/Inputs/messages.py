@@ -14,7 +14,6 @@ CASES = [
     ("the second operand has rank 2, the first 1", "float[2] x, float[1, 2] b", "y = Add<broadcast = 1>(x, b)", "", 6),
     ("axis 3 is out of range for ranks 2 and 1", "float[2, 2] x, float[2] b", "y = Add<broadcast = 1, axis = 3>(x, b)", "", 6),
     ("the operands have different ranks, and attribute 'broadcast' is not set", "float[2, 2] x, float[2] b", "y = Add(x, b)", "", 6),
-    ("attribute 'fmod' must be 1 for floating point operands", "float[2] x", "y = Mod(x, x)"),
     ("attribute 'direction' is 'UP', expected LEFT or RIGHT", "uint8[2] x", 'y = BitShift<direction = "UP">(x, x)'),
     ("input 2 (Y) has type double, but input 1 has float, and the operator takes one type for both",
      "bool[2] c, float[2] x, double[2] z", "y = Where(c, x, z)"),
