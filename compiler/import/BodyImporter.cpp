@@ -33,7 +33,7 @@ Location nodeLocation(MLIRContext &context, const onnx::NodeProto &proto, size_t
 
 LogicalResult BodyImporter::gatherInputs(Scope &scope, Node &node, bool &isPoisoned) {
   for (const std::string &name : node.proto.input()) {
-    if (name.empty()) {
+    if (name.empty() || NamedValues::isAbsent(scope, name)) {
       node.inputs.push_back({});
       continue;
     }
@@ -266,6 +266,8 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
   for (auto [i, name] : llvm::enumerate(function.input()))
     if (node.hasInput(i))
       body.values[name] = node.inputs[i];
+    else
+      body.absent.insert(name);
   // A function without opset imports uses those of the model.
   body.opsets = function.opset_import_size() ? readOpsets(function.opset_import()) : scope.opsets;
   for (const auto &attribute : function.attribute_proto())

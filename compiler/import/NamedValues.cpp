@@ -72,6 +72,13 @@ Value NamedValues::makeStrings(const onnx::TensorProto &tensor, Location loc, st
   return nn::StringsOp::create(builder, loc, type, builder.getStrArrayAttr(texts));
 }
 
+bool NamedValues::isAbsent(const Scope &scope, StringRef name) {
+  const Scope *function = &scope;
+  while (function->parent && !function->values.contains(name) && !function->initializers.contains(name))
+    function = function->parent;
+  return function->absent.contains(name);
+}
+
 int64_t NamedValues::narrowType(const Scope &scope, StringRef name) {
   for (const Scope *at = &scope; at; at = at->parent) {
     const onnx::TensorProto *tensor = at->initializers.lookup(name);

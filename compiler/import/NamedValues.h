@@ -24,6 +24,7 @@ public:
   /// The value of that name as seen from `scope`; nullopt when there is none. An initializer becomes a constant here.
   std::optional<Value> lookup(Scope &scope, llvm::StringRef name, std::string &reason);
   /// The narrow data type of the value of that name, or 0.
+  static bool isAbsent(const Scope &scope, llvm::StringRef name);
   static int64_t narrowType(const Scope &scope, llvm::StringRef name);
   /// An error if the value has another type than the model declares for that name.
   mlir::LogicalResult checkDeclared(Scope &scope, llvm::StringRef name, Value value, llvm::StringRef where);

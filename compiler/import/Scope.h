@@ -32,6 +32,8 @@ struct Scope {
   /// Inside a function: the attributes of the call.
   llvm::StringMap<const onnx::AttributeProto *> attributes;
   bool isFunction = false;
+  /// Inside a function: its inputs that the call leaves out. A node that takes one has none in its place.
+  llvm::StringSet<> absent;
   llvm::StringMap<int64_t> opsets;
   int64_t depth = 0;
   /// What stands before the names of nodes: the calls around them.

@@ -381,17 +381,17 @@ LogicalResult GatherBlockQuantized::readAttributes(Value data) {
   bits = node.getInt("bits", 4);
   if (node.failed())
     return failure();
-  if (bits != 4 && bits != 8)
-    return node.error("attribute 'bits' is " + Twine(bits) + ", expected 4 or 8");
+  if (bits != 2 && bits != 4 && bits != 8)
+    return node.error("attribute 'bits' is " + Twine(bits) + ", expected 2, 4 or 8");
   if (block < 16 || !llvm::isPowerOf2_64(block))
     return node.error("attribute 'block_size' is " + Twine(block) + ", expected a power of two of at least 16");
   table = node.dims(data);
   bool areBytes = node.narrowType(0) == 0;
   if (!areBytes && bits != 4)
     return node.error("attribute 'bits' is " + Twine(bits) + ", but data has numbers of 4 bits");
-  isPacked = areBytes && bits == 4;
+  isPacked = areBytes && bits < 8;
   if (isPacked)
-    table.back() = nn::simplifyDim(table.back() * 2);
+    table.back() = nn::simplifyDim(table.back() * (8 / bits));
   if (areBytes && (gatherAxis != 0 || blockAxis != node.rank(data) - 1))
     return node.error("data of uint8 needs gather_axis 0 and the last dimension as quantize_axis; got " + Twine(gatherAxis) + " and " + Twine(blockAxis));
   if (isPacked && gatherAxis == blockAxis)
@@ -407,7 +407,7 @@ LogicalResult GatherBlockQuantized::checkParameter(Value parameter, bool packed,
   for (auto [i, dim] : llvm::enumerate(table)) {
     AffineExpr wanted = static_cast<int64_t>(i) == blockAxis ? dim.ceilDiv(block) : dim;
     if (static_cast<int64_t>(i) == blockAxis && packed)
-      wanted = wanted.ceilDiv(2);
+      wanted = wanted.ceilDiv(8 / bits);
     if (!node.unify(own[i], nn::simplifyDim(wanted), what + Twine(" do not have a number for each block: dimension ") + Twine(i)))
       return failure();
   }

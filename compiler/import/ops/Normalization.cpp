@@ -66,7 +66,6 @@ static Type widestType(Node &node, Value x) {
 static LogicalResult batchNorm(Node &node) {
   Value x = node.input(0);
   double epsilon = node.getFloat("epsilon", 1e-5f), momentum = node.getFloat("momentum", 0.9f);
-  node.ignore("spatial");
   // Before opset 14 more than one result makes it training, unless it is said to be a test.
   bool isTest = node.opset < 7 && node.getFlag("is_test");
   if (node.opset >= 7)
@@ -76,24 +75,31 @@ static LogicalResult batchNorm(Node &node) {
     return node.error("has running statistics as results, but is not in training mode");
   if (node.rank(x) < 2)
     return node.error("the input has rank " + Twine(node.rank(x)) + ", expected at least 2");
+  // Before opset 9, all elements of an image may have parameters of their own: they are the channels then.
+  bool isSpatial = node.opset >= 9 || node.getFlag("spatial", true);
   if (isTraining)
-    return trainBatchNorm(node, x, epsilon, momentum);
+    return isSpatial ? trainBatchNorm(node, x, epsilon, momentum) : node.unsupported("training with spatial=0", "export the model for inference");
   static const char *const names[] = {"the scale", "the bias", "the mean", "the variance"};
+  DimExprs whole = node.dims(x), own(whole.begin() + 1, isSpatial ? whole.begin() + 2 : whole.end());
+  AffineExpr channels = nn::getNumElements(own, node.context());
   Value parameters[4], wide = node.cast(x, widestType(node, x));
   for (int i = 0; i < 4; ++i) {
     Value parameter = node.input(i + 1);
-    parameters[i] = node.cast(parameter, node.elementType(wide));
-    AffineExpr channels = node.dims(x)[1];
-    if (node.expectRank(parameter, 1, names[i]) &&
-        node.unify(node.dims(parameter)[0], channels, Twine(names[i]) + " and the input have different numbers of channels"))
-      parameters[i] = node.broadcastTo(parameters[i], {channels});
+    if (!node.expectRank(parameter, static_cast<int64_t>(own.size()), names[i]))
+      return failure();
+    for (auto [have, want] : llvm::zip_equal(node.dims(parameter), own))
+      if (!node.unify(have, want, Twine(names[i]) + " and the input have different numbers of channels"))
+        return failure();
+    parameters[i] = node.reshape(node.broadcastTo(node.cast(parameter, node.elementType(wide)), own), {channels});
   }
+  if (!isSpatial)
+    wide = node.reshape(wide, {whole[0], channels});
   if (node.failed())
     return failure();
   auto [scale, bias, mean, variance] = parameters;
   FloatAttr small = node.builder().getF64FloatAttr(epsilon);
   Value result = node.make<BatchNormOp>(wide.getType(), wide, scale, bias, mean, variance, small);
-  return node.result(node.cast(result, node.elementType(x)));
+  return node.result(node.cast(node.reshape(result, whole), node.elementType(x)));
 }
 
 /// Layer normalization over the trailing dimensions of [rows, group] without scale and bias of its own.

@@ -238,7 +238,7 @@ static LogicalResult maxPoolWithMask(Node &node) {
 /// output_shape has zeros after it.
 static LogicalResult maxUnpool(Node &node) {
   Value x = node.input(0), indices = node.input(1);
-  auto window = readWindow(node, x, std::nullopt);
+  auto window = readWindow(node, x, std::nullopt, /*pads=*/false, /*most=*/node.limits().rank);
   auto given = node.hasInput(2) ? node.knownIntegers(2, "output_shape") : std::nullopt;
   if (!window || node.failed() || !node.expectRank(indices, node.rank(x), "the indices"))
     return failure();

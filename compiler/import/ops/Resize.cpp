@@ -216,11 +216,12 @@ static Value build(Node &node, Value x, const Target &target, ResizeMode mode, S
   bool excludeOutside = node.getFlag("exclude_outside"), antialias = node.getFlag("antialias");
   if (node.failed())
     return x;
+  double outside = node.getFloat("extrapolation_value", 0);
   if (antialias && mode != ResizeMode::Nearest)
     return resizeAntialiased(node, x, target, {mode, coordinates.str(), cubicCoefficient, excludeOutside});
   return node.make<ResizeOp>(type, x, ResizeModeAttr::get(node.context(), mode), b.getStringAttr(coordinates), b.getStringAttr(nearest),
                              b.getDenseF64ArrayAttr(target.scales), b.getF64FloatAttr(cubicCoefficient),
-                             b.getBoolAttr(excludeOutside), b.getF64FloatAttr(node.getFloat("extrapolation_value", 0)), DenseF64ArrayAttr());
+                             b.getBoolAttr(excludeOutside), b.getF64FloatAttr(outside), DenseF64ArrayAttr());
 }
 
 static std::optional<ResizeMode> readMode(Node &node) {

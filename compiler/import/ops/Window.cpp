@@ -66,9 +66,9 @@ Value padInput(Node &node, Value input, Window &window, DimExprs &dims, double f
   return node.pad(input, low, high, nn::PadMode::Constant, node.splat({}, node.elementType(input), fill));
 }
 
-std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVector<int64_t>> kernel, bool pads) {
+std::optional<Window> readWindow(Node &node, Value input, std::optional<SmallVector<int64_t>> kernel, bool pads, int64_t most) {
   int64_t rank = node.rank(input);
-  if (rank < 3 || rank > 5) {
+  if (rank < 3 || rank > 2 + most) {
     (void)node.error("the input has rank " + Twine(rank) + ", expected [N, C] and one to three spatial dimensions");
     return std::nullopt;
   }

@@ -32,8 +32,8 @@ private:
 Value padInput(Node &node, Value input, Window &window, DimExprs &dims, double fill);
 
 /// Reads kernel_shape (checked against `kernel` when that is given), strides, dilations, pads and auto_pad for an input [N, C, spatial...].
-/// `pads`: the caller calls padInput; without, borders that only run time knows are not supported.
-std::optional<Window> readWindow(Node &node, Value input, std::optional<llvm::SmallVector<int64_t>> kernel, bool pads = false);
+/// `pads`: the caller calls padInput; without, borders that only run time knows are not supported. `most`: of spatial dimensions.
+std::optional<Window> readWindow(Node &node, Value input, std::optional<llvm::SmallVector<int64_t>> kernel, bool pads = false, int64_t most = 3);
 
 } // namespace kiln::import
 
