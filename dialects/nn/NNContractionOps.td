@@ -60,20 +60,21 @@ def NN_WinogradConvOp : NN_Op<"winograd_conv", [Pure]> {
   let summary = "A 3x3 convolution of stride 1 by Winograd's minimal filtering, F(tile x tile, 3x3) (Lavin and Gray, arXiv:1509.09308).";
   let description = [{
     The input is [N, H, W, C] including its padding, the result [N, H - 2, W - 2, out channels]. The weight is a convolution's, [out channels, C, 3, 3],
-    or what nn.winograd_filter makes of it. `tile` is 2 or 4. --nn-choose-winograd makes it, with the `plan` of its group: the order of the filters
-    depends on it.
+    and `transformed` is what nn.winograd_filter makes of it; without it, the kernel transforms the weight on the way. Tiles of the result whose inputs
+    differ too much in magnitude are computed directly (docs/CostModel.md). `tile` is 2 or 4. --nn-choose-winograd makes it, with the `plan` of its
+    group: the order of the filters depends on it.
     ```mlir
-    %r = nn.winograd_conv %x, %u tile 4 : tensor<1x30x30x16xf32>, tensor<36x2x17x32xf32> -> tensor<1x28x28x40xf32>
+    %r = nn.winograd_conv %x, %w transformed %u tile 4
+      : tensor<1x30x30x16xf32>, tensor<40x16x3x3xf32>, tensor<36x2x17x32xf32> -> tensor<1x28x28x40xf32>
     ```
   }];
-  let arguments = (ins NN_Tensor:$input, NN_Tensor:$weight, I64Attr:$tile, OptionalAttr<NN_PlanAttr>:$plan);
+  let arguments = (ins NN_Tensor:$input, NN_Tensor:$weight, Optional<NN_Tensor>:$transformed, I64Attr:$tile, OptionalAttr<NN_PlanAttr>:$plan);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$input `,` $weight `tile` $tile attr-dict `:` type($input) `,` type($weight) `->` type($result)";
-  let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    /// Whether the weight is a convolution's.
-    bool hasPlainWeight() { return getWeight().getType().getShape().drop_front(2) == ::llvm::ArrayRef<int64_t>{3, 3}; }
+  let assemblyFormat = [{
+    $input `,` $weight (`transformed` $transformed^)? `tile` $tile attr-dict `:` type($input) `,` type($weight) (`,` type($transformed)^)?
+    `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def NN_ConvTransposeOp : NN_Op<"conv_transpose", [Pure, NN_Windowed, DeclareOpInterfaceMethods<NN_Decomposable>]> {

@@ -140,31 +140,33 @@ static LogicalResult verifyTile(Operation *op, int64_t tile) {
   return tile == 2 || tile == 4 ? success() : op->emitOpError() << "expected tile 2 or 4, got " << tile;
 }
 
-LogicalResult WinogradFilterOp::verify() {
-  ArrayRef<int64_t> weight = getWeight().getType().getShape(), result = getType().getShape();
-  int64_t tile = getTile();
-  if (failed(verifyTile(*this, tile)))
+/// Of a 3x3 convolution, and what nn.winograd_filter makes of it if that is given.
+static LogicalResult verifyFilters(Operation *op, RankedTensorType weight, RankedTensorType transformed, int64_t tile) {
+  if (failed(verifyTile(op, tile)))
     return failure();
-  if (weight.size() != 4 || weight[2] != 3 || weight[3] != 3)
-    return emitOpError() << "expected a weight of out x in x 3 x 3, got " << getWeight().getType();
-  bool fits = result.size() == 4 && result[0] == (tile + 2) * (tile + 2) && result[2] >= weight[1] && result[3] > 0 &&
-              result[1] == llvm::divideCeilSigned(weight[0], result[3]);
-  return fits ? success() : emitOpError() << "the result " << getType() << " does not hold the filters in panels";
+  ArrayRef<int64_t> shape = weight.getShape();
+  if (shape.size() != 4 || shape[2] != 3 || shape[3] != 3)
+    return op->emitOpError() << "expected a weight of out x in x 3 x 3, got " << weight;
+  if (!transformed)
+    return success();
+  ArrayRef<int64_t> panels = transformed.getShape();
+  bool fits = panels.size() == 4 && panels[0] == (tile + 2) * (tile + 2) && panels[2] >= shape[1] && panels[3] > 0 &&
+              panels[1] == llvm::divideCeilSigned(shape[0], panels[3]);
+  return fits ? success() : op->emitOpError() << transformed << " does not hold the filters in panels";
 }
 
+LogicalResult WinogradFilterOp::verify() { return verifyFilters(*this, getWeight().getType(), getType(), getTile()); }
+
 LogicalResult WinogradConvOp::verify() {
-  int64_t tile = getTile();
-  if (failed(verifyTile(*this, tile)))
+  auto transformed = getTransformed() ? cast<RankedTensorType>(getTransformed().getType()) : RankedTensorType();
+  if (failed(verifyFilters(*this, getWeight().getType(), transformed, getTile())))
     return failure();
   DimExprs expected = getDims(getInput().getType());
   ArrayRef<int64_t> weight = getWeight().getType().getShape();
-  if (expected.size() != 4 || weight.size() != 4 || getType().getRank() != 4)
-    return emitOpError("expected an input, a weight and a result of rank 4");
+  if (expected.size() != 4 || getType().getRank() != 4)
+    return emitOpError("expected an input and a result of rank 4");
   auto in = getConstantDim(expected[3]), out = getConstantDim(getDims(getType())[3]);
-  bool fits = in && out && (hasPlainWeight() ? weight[0] == *out && weight[1] == *in
-                                             : weight[0] == (tile + 2) * (tile + 2) && weight[2] >= *in && weight[3] > 0 &&
-                                                   weight[1] == llvm::divideCeilSigned(*out, weight[3]));
-  if (!fits)
+  if (!in || !out || weight[0] != *out || weight[1] != *in)
     return emitOpError() << "the weight " << getWeight().getType() << " does not fit the channels of input and result";
   expected = {expected[0], expected[1] - 2, expected[2] - 2, getDims(getType())[3]};
   return verifyDims(*this, getType(), expected, "the result");

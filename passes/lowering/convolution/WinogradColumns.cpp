@@ -31,7 +31,7 @@ using namespace nn;
 KernelMatch matchWinogradColumns(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<WinogradConvOp>(anchor);
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
-  if (!conv.hasPlainWeight())
+  if (conv.getTransformed())
     return refuse("the filters are already transformed: there are many tiles");
   if (!isa<BlockArgument>(conv.getInput()) || !weight || !group.isConstantInput(weight.getArgNumber()))
     return refuse("the input is a view, or the filters are not constant");
@@ -73,9 +73,7 @@ private:
 ColumnsEmitter::ColumnsEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPlan &plan)
     : k(k), loops(k, op), plan(plan),
       transform(k, loops.tile, loops.element, plan.shape.columns()), width(plan.shape.columns()) {
-  unsigned argument = cast<BlockArgument>(op.getWeight()).getArgNumber();
-  k.packConstant(argument, packFilters(k.context(), loops.out, loops.in, width));
-  weight = k.buffer(argument);
+  weight = loops.packWeight(width);
   std::tie(loops.scratch, filters) =
       WinogradScratch::make(k, loops.element, loops.places, plan.blockTiles, plan.inputStride, width, loops.side * placeStride());
 }
@@ -142,8 +140,10 @@ void ColumnsEmitter::emitPanel(AffineExpr panel, int64_t columns) const {
     });
   });
   AffineExpr first = k.index(k.emit(panel * width));
-  k.loop(k.constant(0), loops.tiles, 1, "tile",
-         [&](AffineExpr tile) { loops.finishTile(tile, tile, first, k.constant(columns), true, plan.shape.lanes); });
+  k.loop(k.constant(0), loops.tiles, 1, "tile", [&](AffineExpr tile) {
+    k.branch(loops.isEven(tile, true), [&] { loops.finishTile(tile, tile, first, k.constant(columns), true, plan.shape.lanes); });
+    k.branch(loops.isEven(tile, false), [&] { loops.computeTile(tile, panel, columns, plan.shape); });
+  });
 }
 
 LaunchInfo ColumnsEmitter::run() {

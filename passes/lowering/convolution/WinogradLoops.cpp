@@ -220,9 +220,9 @@ std::pair<WinogradScratch, AffineExpr> WinogradScratch::make(KernelBuilder &k, T
     return crowds ? (lines | 1) * line : elements;
   };
   int64_t inputPlace = spread(slots * inputStride), productPlace = spread(slots * productStride);
-  Value buffer = k.scratch(element, places * (inputPlace + productPlace) + more);
-  AffineExpr start = k.index(k.emit(k.scratchStart())), product = start + places * inputPlace;
-  return {{buffer, start, product, inputStride, productStride, inputPlace, productPlace}, product + places * productPlace};
+  Value buffer = k.scratch(element, places * (inputPlace + productPlace) + more + slots);
+  AffineExpr start = k.index(k.emit(k.scratchStart())), product = start + places * inputPlace, behind = product + places * productPlace;
+  return {{buffer, start, product, inputStride, productStride, inputPlace, productPlace, behind + more}, behind};
 }
 
 /// `side` coordinates from `first` on; the last one stands in for those beyond it.
@@ -235,6 +235,7 @@ IndexExprs WinogradLoops::clamped(AffineExpr first, AffineExpr extent, bool fits
 
 void WinogradLoops::transformTile(AffineExpr number, AffineExpr slot, unsigned lanes) const {
   Place place = placeOf(number);
+  noteEvenness(place, slot, lanes);
   forPlace(place, [&](bool isInside) {
     IndexExprs lines = clamped(place.down * tile, input[1], isInside || isWhole(output[1]));
     IndexExprs pixels = clamped(place.across * tile, input[2], isInside || isWhole(output[2]));

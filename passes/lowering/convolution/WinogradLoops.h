@@ -67,8 +67,10 @@ struct WinogradScratch {
   mlir::AffineExpr input, product;
   /// Elements from a slot to the next, and from a place to the next.
   int64_t inputStride, productStride, inputPlace, productPlace;
+  /// A number for each slot: 0 for a tile that is even.
+  mlir::AffineExpr unevenness;
 
-  /// Both arrays in a scratch buffer of the kernel's, with so many elements behind them, which begin at the result's second part.
+  /// All of it in a scratch buffer of the kernel's, with so many elements behind both arrays, which begin at the result's second part.
   static std::pair<WinogradScratch, mlir::AffineExpr> make(KernelBuilder &k, mlir::Type element, int64_t places, int64_t slots, int64_t inputStride,
                                                            int64_t productStride, int64_t more = 0);
 };
@@ -88,7 +90,9 @@ public:
   mlir::AffineExpr down, across, tiles;
   WinogradScratch scratch;
 
-  /// Transforms the patch of tile `number` into `slot`, in all channels.
+  /// Has the kernel take the weight in panels of `width` output channels, as packFilters says it, and returns its buffer.
+  mlir::Value packWeight(int64_t width);
+  /// Transforms the patch of tile `number` into `slot`, in all channels, and notes whether it is even.
   void transformTile(mlir::AffineExpr number, mlir::AffineExpr slot, unsigned lanes) const;
   /// product[place, row...] = or += input[place, row...] * rhs for one register tile; `column` is relative to the products' channels.
   void multiplyTile(const TileEmitter &emitter, mlir::AffineExpr place, mlir::AffineExpr row, unsigned rows, mlir::AffineExpr depth,
@@ -97,6 +101,10 @@ public:
   /// `first` when `relative` holds, else at 0.
   void finishTile(mlir::AffineExpr number, mlir::AffineExpr slot, mlir::AffineExpr first, mlir::AffineExpr extent, bool relative,
                   unsigned lanes) const;
+  /// Whether the tile of `slot` is even, so that finishTile has to compute it, or not, so that computeTile has to.
+  mlir::Value isEven(mlir::AffineExpr slot, bool yes) const;
+  /// Computes the pixels of tile `number` directly, in the first `columns` output channels of one of the weight's panels, with the epilogue.
+  void computeTile(mlir::AffineExpr number, mlir::AffineExpr panel, int64_t columns, TileShape shape) const;
   LaunchInfo info(mlir::AffineExpr tasks) const;
 
 private:
@@ -105,6 +113,14 @@ private:
   };
   Place placeOf(mlir::AffineExpr number) const;
   IndexExprs clamped(mlir::AffineExpr first, mlir::AffineExpr extent, bool fits) const;
+  /// The places of a patch, as far as they exist.
+  struct Patch {
+    IndexExprs lines, pixels;
+  };
+  void noteEvenness(const Place &place, mlir::AffineExpr slot, unsigned lanes) const;
+  mlir::Value measurePart(const Place &place, const Patch &patch, int64_t from, int64_t to, unsigned lanes) const;
+  mlir::Value leastOfSquares(const Place &place, llvm::ArrayRef<mlir::Value> squares) const;
+  mlir::Value sumMagnitudes(const Place &place, unsigned lanes) const;
   void storePixels(const Place &place, int64_t y, llvm::ArrayRef<mlir::Value> pixels, mlir::AffineExpr channel, Lanes lanes, bool isInside) const;
   mlir::Value isInside(const Place &place, bool yes) const;
   /// Calls `body` once; where sizes are known only at run time twice, in two branches: most tiles lie inside and ask for no pixel whether it exists.
@@ -115,7 +131,9 @@ private:
   KernelBuilder &k;
   mutable nn::WinogradConvOp op;
   nn::WinogradMatrices matrices;
-  mlir::Value source;
+  mlir::Value source, filters;
+  /// Columns of a panel of the weight.
+  int64_t width = 0;
 };
 
 /// Transforms filters that are packed as [panel, in, tap, column].

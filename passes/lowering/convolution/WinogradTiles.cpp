@@ -22,12 +22,13 @@ namespace kiln {
 
 using namespace nn;
 
-KernelMatch matchWinogradTiles(GroupOp, Operation *anchor, kernel::TargetAttr target) {
+KernelMatch matchWinogradTiles(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto conv = cast<WinogradConvOp>(anchor);
-  if (conv.hasPlainWeight())
+  auto weight = dyn_cast<BlockArgument>(conv.getWeight());
+  if (!conv.getTransformed())
     return refuse("the filters are not transformed: there are few tiles");
-  if (!isa<BlockArgument>(conv.getInput()) || !isa<BlockArgument>(conv.getWeight()))
-    return refuse("the input or the filters are views");
+  if (!isa<BlockArgument>(conv.getInput()) || !isa<BlockArgument>(conv.getTransformed()) || !weight || !group.isConstantInput(weight.getArgNumber()))
+    return refuse("the input or the filters are views, or the filters are not constant");
   return matchPlanned(conv, target, /*byColumns=*/false, describeWinograd(conv) + "; blocks of tiles");
 }
 
@@ -44,6 +45,7 @@ private:
   KernelBuilder &k;
   WinogradLoops loops;
   WinogradPlan plan;
+  /// The transformed filters.
   Value weight;
   /// Columns of a panel, panels, rows of a panel.
   int64_t width, panels, rows;
@@ -52,9 +54,13 @@ private:
 
 TilesEmitter::TilesEmitter(KernelBuilder &k, WinogradConvOp op, const WinogradPlan &plan)
     : k(k), loops(k, op), plan(plan),
-      weight(k.buffer(cast<BlockArgument>(op.getWeight()).getArgNumber())), width(op.getWeight().getType().getDimSize(3)),
-      panels(op.getWeight().getType().getDimSize(1)), rows(op.getWeight().getType().getDimSize(2)) {
+      weight(k.buffer(cast<BlockArgument>(op.getTransformed()).getArgNumber())) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getTransformed().getType()).getShape();
+  panels = shape[1];
+  rows = shape[2];
+  width = shape[3];
   int64_t lanes = plan.shape.lanes, productStride = llvm::divideCeilSigned(loops.out, lanes) * lanes;
+  loops.packWeight(width);
   loops.scratch = WinogradScratch::make(k, loops.element, loops.places, plan.blockTiles, plan.inputStride, productStride).first;
 }
 
@@ -94,7 +100,15 @@ void TilesEmitter::emitBlock(AffineExpr first) const {
   });
   multiply(computed);
   k.loop(k.constant(0), own, 1, "slot", [&](AffineExpr slot) {
-    loops.finishTile(k.index(k.emit(first + slot)), slot, k.constant(0), loops.output[3], false, plan.shape.lanes);
+    AffineExpr number = k.index(k.emit(first + slot));
+    k.branch(loops.isEven(slot, true), [&] { loops.finishTile(number, slot, k.constant(0), loops.output[3], false, plan.shape.lanes); });
+    k.branch(loops.isEven(slot, false), [&] {
+      int64_t whole = loops.out / width, rest = loops.out % width;
+      if (whole > 0)
+        k.loop(k.constant(0), k.constant(whole), 1, "panel", [&](AffineExpr panel) { loops.computeTile(number, panel, width, plan.shape); });
+      if (rest > 0)
+        loops.computeTile(number, k.constant(whole), rest, plan.shape);
+    });
   });
 }
 

@@ -5,13 +5,14 @@
 // becomes, where that is faster,
 //
 //   %u = nn.winograd_filter %w tile 4 : tensor<64x64x3x3xf32> -> tensor<36x2x65x32xf32>
-//   %r = nn.winograd_conv %x, %u tile 4
+//   %r = nn.winograd_conv %x, %w transformed %u tile 4
 //
-// Few tiles with large filters do without the first: the kernel transforms what it needs.
+// Few tiles with large filters do without the first: the kernel transforms what it needs. Either kernel computes some tiles with the filters as they are.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/target/choice/ChooseWinograd.h"
 #include "dialects/kernel/ModuleAttributeNames.h"
+#include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/Rounding.h"
 #include "dialects/nn/Scalar.h"
@@ -22,6 +23,8 @@
 #include "passes/target/choice/WinogradPlan.h"
 #include "passes/target/choice/LibraryMapping.h"
 #include "passes/target/groups/Views.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -69,6 +72,18 @@ static std::optional<ConvExtents> getWinogradExtents(ConvOp conv, bool mayPad = 
   if (llvm::is_contained(type.getShape(), 0) || llvm::is_contained(conv.getInput().getType().getShape(), 0))
     return std::nullopt;
   return getExtents(conv.getInput().getType(), conv.getType());
+}
+
+/// Whether the weights are numbers whose products with those of an even tile (WinogradGuard.cpp), which are below 2^64, do not overflow in the transforms.
+static bool areModerate(ElementsAttr weight) {
+  ConstantData data(weight);
+  double largest = 0;
+  bool areNumbers = true;
+  data.forEachDouble(0, data.numElements(), [&](double number) {
+    areNumbers &= !std::isnan(number);
+    largest = std::max(largest, std::fabs(number));
+  });
+  return areNumbers && largest <= 0x1p32;
 }
 
 using TiledPlan = std::pair<int64_t, WinogradPlan>;
@@ -148,13 +163,14 @@ static const ConvForm *findMeasured(ConvOp conv, DictionaryAttr profile) {
 
 static void makeWinograd(ConvOp conv, kernel::TargetAttr target, const ConvExtents &extents, const WinogradPlan &plan, int64_t tile) {
   OpBuilder builder(conv);
-  Value weight = conv.getWeight();
+  Value transformed;
   if (!plan.byColumns) {
     int64_t width = plan.shape.columns(), panels = llvm::divideCeilSigned(extents.out, width);
     auto type = RankedTensorType::get({(tile + 2) * (tile + 2), panels, extents.in + 1, width}, extents.element);
-    weight = WinogradFilterOp::create(builder, conv.getLoc(), type, weight, tile);
+    transformed = WinogradFilterOp::create(builder, conv.getLoc(), type, conv.getWeight(), tile);
   }
-  auto result = WinogradConvOp::create(builder, conv.getLoc(), conv.getType(), conv.getInput(), weight, tile, makePlan(target, plan, tile));
+  auto result = WinogradConvOp::create(builder, conv.getLoc(), conv.getType(), conv.getInput(), conv.getWeight(), transformed, tile,
+                                       makePlan(target, plan, tile));
   if (StringRef rounding = getRounding(conv); !rounding.empty())
     setRounding(result, rounding);
   conv.replaceAllUsesWith(result.getOperation());
@@ -176,7 +192,7 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
       const ConvForm *measured = extents && !tile ? findMeasured(conv, profile) : nullptr;
       if (measured)
         recordProfileUse(getOperation(), describeForms(conv.getInput().getType(), conv.getType()), /*fits=*/true);
-      if (!extents)
+      if (!extents || !areModerate(conv.getWeight().getDefiningOp<ConstantOp>().getValue()))
         continue;
       int64_t size = tile ? tile : measured ? measured->tile : 0;
       std::optional<std::pair<int64_t, WinogradPlan>> plan;

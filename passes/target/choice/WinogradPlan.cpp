@@ -74,21 +74,25 @@ KernelMatch matchPlanned(nn::WinogradConvOp conv, kernel::TargetAttr target, boo
 
 WinogradPlan readPlan(nn::GroupOp group, nn::WinogradConvOp conv) {
   kernel::PlanAttr numbers = *group.getPlan();
-  return {getTile(group), numbers.getBlock(), numbers.getStride(), conv.hasPlainWeight(), numbers.getDepth()};
+  return {getTile(group), numbers.getBlock(), numbers.getStride(), !conv.getTransformed(), numbers.getDepth()};
+}
+
+int64_t getPanelColumns(nn::WinogradConvOp conv) {
+  return conv.getTransformed() ? llvm::cast<mlir::RankedTensorType>(conv.getTransformed().getType()).getDimSize(3) : 0;
 }
 
 std::string findWinogradFault(nn::GroupOp, mlir::Operation *anchor, kernel::PlanAttr plan) {
   auto conv = llvm::cast<nn::WinogradConvOp>(anchor);
-  int64_t in = getExtents(conv).in, lanes = plan.getTile()[2], columns = conv.getWeight().getType().getDimSize(3);
+  int64_t in = getExtents(conv).in, lanes = plan.getTile()[2];
   int64_t channels = llvm::divideCeilSigned(in, lanes) * lanes;
   if (plan.getWinograd() != static_cast<int64_t>(conv.getTile()))
     return "the convolution has tiles of " + std::to_string(conv.getTile()) + ", 'winograd' is " + std::to_string(plan.getWinograd());
   if (plan.getStride() < channels)
     return "a tile has " + std::to_string(channels) + " channels in vectors, 'stride' is " + std::to_string(plan.getStride());
-  if (conv.hasPlainWeight() && (plan.getDepth() % winogradChain != 0 || in % plan.getDepth() != 0))
+  if (!conv.getTransformed() && (plan.getDepth() % winogradChain != 0 || in % plan.getDepth() != 0))
     return "'depth' is " + std::to_string(plan.getDepth()) + ", expected a multiple of " + std::to_string(winogradChain) + " that divides the " +
            std::to_string(in) + " input channels";
-  if (!conv.hasPlainWeight() && columns % lanes != 0)
+  if (int64_t columns = getPanelColumns(conv); columns % lanes != 0)
     return "the filters are in panels of " + std::to_string(columns) + " columns, a vector has " + std::to_string(lanes);
   return "";
 }

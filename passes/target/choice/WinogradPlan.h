@@ -57,6 +57,8 @@ kernel::PlanAttr makePlan(kernel::TargetAttr target, const WinogradPlan &plan, i
 /// The plan that the convolution has, if it is for that kind of kernel.
 KernelMatch matchPlanned(nn::WinogradConvOp conv, kernel::TargetAttr target, bool byColumns, const llvm::Twine &reason);
 WinogradPlan readPlan(nn::GroupOp group, nn::WinogradConvOp conv);
+/// The columns of a panel of the transformed filters; 0 if the kernel transforms them.
+int64_t getPanelColumns(nn::WinogradConvOp conv);
 /// Why its numbers do not fit the convolution, as KernelRow::findFault says it.
 std::string findWinogradFault(nn::GroupOp group, mlir::Operation *conv, kernel::PlanAttr plan);
 /// @}

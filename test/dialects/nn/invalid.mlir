@@ -395,8 +395,16 @@ func.func @winograd_channels(%x: tensor<1x8x8x4xf32>, %w: tensor<8x8x3x3xf32>) {
 
 // -----
 
+func.func @winograd_filters(%x: tensor<1x8x8x8xf32>, %w: tensor<8x8x3x3xf32>, %u: tensor<16x1x9x16xf32>) {
+  // expected-error @below {{does not hold the filters in panels}}
+  %0 = nn.winograd_conv %x, %w transformed %u tile 4 : tensor<1x8x8x8xf32>, tensor<8x8x3x3xf32>, tensor<16x1x9x16xf32> -> tensor<1x6x6x8xf32>
+  return
+}
+
+// -----
+
 func.func @winograd_rank(%x: tensor<8x8x8xf32>, %w: tensor<8x8x3x3xf32>) {
-  // expected-error @below {{expected an input, a weight and a result of rank 4}}
+  // expected-error @below {{expected an input and a result of rank 4}}
   %0 = nn.winograd_conv %x, %w tile 4 : tensor<8x8x8xf32>, tensor<8x8x3x3xf32> -> tensor<6x6x8xf32>
   return
 }

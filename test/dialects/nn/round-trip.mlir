@@ -186,7 +186,7 @@ func.func @movement(%x: tensor<4x6xf32>, %v: tensor<f32>, %i: tensor<2x6xi64>, %
 // CHECK: nn.conv
 // CHECK: nn.conv_transpose
 // CHECK: nn.winograd_filter %{{.*}} tile 4
-// CHECK: nn.winograd_conv %{{.*}} tile 4
+// CHECK: nn.winograd_conv %{{.*}}, %{{.*}} transformed %{{.*}} tile 4
 // CHECK: nn.winograd_conv %{{.*}} tile 2
 // CHECK: nn.reduce
 // CHECK: nn.arg_reduce
@@ -210,7 +210,7 @@ func.func @compute(%x: tensor<2x4x8xf32>, %y: tensor<8x16xf32>, %n: tensor<1x4x8
   %1 = nn.conv %n, %w strides [1, 1] dilations [1, 1] pads [0, 0, 1, 1] groups 1 layout channels_first : tensor<1x4x8x8xf32>, tensor<8x4x2x2xf32> -> tensor<1x8x8x8xf32>
   %2 = nn.conv_transpose %n, %t strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first : tensor<1x4x8x8xf32>, tensor<4x2x2x2xf32> -> tensor<1x2x16x16xf32>
   %f = nn.winograd_filter %k tile 4 : tensor<8x8x3x3xf32> -> tensor<36x1x9x16xf32>
-  %v = nn.winograd_conv %n, %f tile 4 : tensor<1x4x8x8xf32>, tensor<36x1x9x16xf32> -> tensor<1x2x6x8xf32>
+  %v = nn.winograd_conv %n, %k transformed %f tile 4 : tensor<1x4x8x8xf32>, tensor<8x8x3x3xf32>, tensor<36x1x9x16xf32> -> tensor<1x2x6x8xf32>
   %z = nn.winograd_conv %n, %k tile 2 : tensor<1x4x8x8xf32>, tensor<8x8x3x3xf32> -> tensor<1x2x6x8xf32>
   %3 = nn.reduce mean %x [1, 2] : tensor<2x4x8xf32> -> tensor<2x1x1xf32>
   %4 = nn.arg_reduce max %x axis 1 last : tensor<2x4x8xf32> -> tensor<2x1x8xi64>

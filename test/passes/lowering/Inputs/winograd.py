@@ -15,11 +15,17 @@ def add(module, image, out, tile, width=None, long=False):
         module.long_sums[len(module.expected)] = {2: 2.6e-8, 4: 4.5e-8}[tile]
     weight = module.array(out, image.shape[3], 3, 3) / np.float32(np.sqrt(9 * image.shape[3]))
     exact = convolve(image, weight, (1, 1), (1, 1), 1)
-    filters, form = module.constant(weight), tensor(weight)
+    module.finish(module.op(*call(module, module.input(image), image, module.constant(weight), weight, tile, width, exact)), exact)
+
+
+def call(module, x, image, w, weight, tile, width, exact):
+    """The operation, with the filters transformed before it if `width` says in which panels, and its type."""
+    operands, types = f"{x}, {w}", f"{tensor(image)}, {tensor(weight)}"
     if width:
-        packed = f"tensor<{(tile + 2) ** 2}x{-(-out // width)}x{image.shape[3] + 1}x{width}xf32>"
-        filters, form = module.op(f"nn.winograd_filter {filters} tile {tile} : {form}", packed), packed
-    module.finish(module.op(f"nn.winograd_conv {module.input(image)}, {filters} tile {tile} : {tensor(image)}, {form}", tensor(exact)), exact)
+        packed = f"tensor<{(tile + 2) ** 2}x{-(-len(weight) // width)}x{image.shape[3] + 1}x{width}xf32>"
+        filters = module.op(f"nn.winograd_filter {w} tile {tile} : {tensor(weight)}", packed)
+        operands, types = f"{operands} transformed {filters}", f"{types}, {packed}"
+    return f"nn.winograd_conv {operands} tile {tile} : {types}", tensor(exact)
 
 
 def build():

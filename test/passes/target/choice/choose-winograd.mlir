@@ -17,7 +17,7 @@
 // Many tiles: the filters are transformed once, each block of tiles meets all of them.
 // CHECK-LABEL: func @large
 // CHECK: %[[U:.*]] = nn.winograd_filter %{{.*}} tile 4 : tensor<64x64x3x3xf32> -> tensor<36x2x65x32xf32>
-// CHECK: nn.winograd_conv %{{.*}}, %[[U]] tile 4 {plan = #kernel.plan<kernel = "winograd_tiles", tile = [14, 2, 16], streams = 8, bands = 8, ahead = [512, 4096], block = 56, stride = 64, winograd = 4>}
+// CHECK: nn.winograd_conv %{{.*}}, %{{.*}} transformed %[[U]] tile 4 {plan = #kernel.plan<kernel = "winograd_tiles", tile = [14, 2, 16], streams = 8, bands = 8, ahead = [512, 4096], block = 56, stride = 64, winograd = 4>}
 // GROUP-LABEL: func @large
 // GROUP: nn.group({{.*}}) {plan = #kernel.plan<kernel = "winograd_filters", blocks = 16>
 // GROUP: nn.group({{.*}}) {plan = [[PLAN:#kernel.plan<kernel = "winograd_tiles".*>]], reason =
@@ -63,6 +63,23 @@ module {
     %s = nn.conv %x, %v strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
       : tensor<1x58x58x64xf32>, tensor<64x64x3x3xf32> -> tensor<1x56x56x64xf32>
     return %r, %s : tensor<1x28x28x64xf32>, tensor<1x56x56x64xf32>
+  }
+}
+
+// -----
+
+// A weight that is no number, or so large that transforms could overflow: the direct form.
+// FORCED-LABEL: func @extreme
+// FORCED-NOT: nn.winograd_conv
+module {
+  func.func @extreme(%x: tensor<1x58x58x16xf32>) -> (tensor<1x56x56x64xf32>, tensor<1x56x56x64xf32>) {
+    %w = nn.constant dense<0x7FC00000> : tensor<64x16x3x3xf32>
+    %v = nn.constant dense<1.0e10> : tensor<64x16x3x3xf32>
+    %r = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
+      : tensor<1x58x58x16xf32>, tensor<64x16x3x3xf32> -> tensor<1x56x56x64xf32>
+    %s = nn.conv %x, %v strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_last
+      : tensor<1x58x58x16xf32>, tensor<64x16x3x3xf32> -> tensor<1x56x56x64xf32>
+    return %r, %s : tensor<1x56x56x64xf32>, tensor<1x56x56x64xf32>
   }
 }
 
