@@ -9,6 +9,8 @@
 #include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Shortcuts.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
@@ -137,7 +139,23 @@ Results MeanVarianceNormOp::decompose(OpBuilder &builder) {
   return SmallVector<Value>{narrow(builder, getLoc(), getType(), quotient)};
 }
 
-/// x * (scale / sqrt(variance + epsilon)) + (bias - mean * that): the two factors are small, and fold when they are constant.
+/// Whether scale / sqrt(variance + epsilon) overflows in a channel, or loses bits because it is small.
+static bool hasExtremeFactor(BatchNormOp op) {
+  ElementsAttr scale = getConstant(op.getScale()), variance = getConstant(op.getVariance());
+  if (!scale || !variance)
+    return false;
+  ConstantData scales(scale), variances(variance);
+  const llvm::fltSemantics &type = cast<FloatType>(op.getType().getElementType()).getFloatSemantics();
+  double least = APFloat::getSmallestNormalized(type).convertToDouble(), largest = APFloat::getLargest(type).convertToDouble();
+  double epsilon = op.getEpsilon().convertToDouble();
+  return llvm::any_of(llvm::seq<int64_t>(0, scales.numElements()), [&](int64_t i) {
+    double factor = std::fabs(scales.asDouble(i) / std::sqrt(variances.asDouble(i) + epsilon));
+    return factor != 0 && !(factor >= least && factor <= largest);
+  });
+}
+
+/// x * (scale / sqrt(variance + epsilon)) + (bias - mean * that): the two factors are small, and fold when they are constant. Where the first one is too small
+/// or too large, the operations as the specification has them.
 Results BatchNormOp::decompose(OpBuilder &builder) {
   DimExprs shape = getDims(getType());
   for (auto [axis, dim] : llvm::enumerate(shape))
@@ -146,6 +164,11 @@ Results BatchNormOp::decompose(OpBuilder &builder) {
   RankedTensorType narrow = makeTensorType(shape, getType().getElementType());
   auto perChannel = [&](Value parameter) { return ReshapeOp::create(builder, getLoc(), narrow, parameter); };
   Value deviation = b.make<SqrtOp>(b.make<AddOp>(perChannel(getVariance()), b.number(narrow, getEpsilon().convertToDouble())));
+  if (hasExtremeFactor(*this)) {
+    Value centered = b.make<SubOp>(getInput(), b.spread(perChannel(getMean())));
+    Value scaled = b.make<MulOp>(b.make<DivOp>(centered, b.spread(deviation)), b.spread(perChannel(getScale())));
+    return SmallVector<Value>{b.make<AddOp>(scaled, b.spread(perChannel(getBias())))};
+  }
   Value factor = b.make<DivOp>(perChannel(getScale()), deviation);
   Value offset = b.make<SubOp>(perChannel(getBias()), b.make<MulOp>(perChannel(getMean()), factor));
   return SmallVector<Value>{b.make<AddOp>(b.make<MulOp>(getInput(), b.spread(factor)), b.spread(offset))};

@@ -10,7 +10,7 @@
 //   %r = nn.add %c, %shift
 //
 // An add between the two is first moved after the product, so that a bias or a normalization's mean does not prevent folding.
-// A factor stays where it is if weights times the factor would overflow.
+// A factor stays where it is if weights times the factor would overflow, or be so small that they lose bits.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
@@ -100,18 +100,35 @@ static bool areNormal(RankedTensorType type, ArrayRef<double> numbers) {
   return areFinite(type, numbers) && llvm::all_of(numbers, [&](double number) { return std::fabs(number) >= least; });
 }
 
-/// Whether the finite ones of the weights remain finite when each channel is multiplied by its factor.
+namespace {
+/// The magnitudes of a channel's weights that are finite and not zero.
+struct Magnitudes {
+  double least = HUGE_VAL, largest = 0;
+};
+} // namespace
+
+/// Whether the finite ones of the weights remain finite and lose no bits because they are small, when each channel is multiplied by its factor. Of f16, whose
+/// normal numbers begin at 2^-14, only the largest weight of a channel counts: what others lose is less than the rounding error of that one.
 static bool canScale(ElementsAttr weight, unsigned axis, ArrayRef<double> factors) {
   ConstantData data(weight);
   auto type = cast<RankedTensorType>(weight.getType());
   int64_t inner = ShapedType::getNumElements(type.getShape().drop_front(axis + 1)), channels = type.getDimSize(axis);
-  SmallVector<double> largest(channels, 0);
+  SmallVector<Magnitudes> magnitudes(channels);
   for (int64_t first = 0, channel = 0; first < data.numElements(); first += inner, channel = channel + 1 == channels ? 0 : channel + 1)
     data.forEachDouble(first, inner, [&](double number) {
-      if (std::isfinite(number))
-        largest[channel] = std::max(largest[channel], std::fabs(number));
+      if (!std::isfinite(number) || number == 0)
+        return;
+      magnitudes[channel].largest = std::max(magnitudes[channel].largest, std::fabs(number));
+      magnitudes[channel].least = std::min(magnitudes[channel].least, std::fabs(number));
     });
-  return areFinite(type, factors) && areFinite(type, zipNumbers(largest, factors, std::multiplies<double>()));
+  SmallVector<double> extremes;
+  for (auto [channel, weights] : llvm::enumerate(magnitudes)) {
+    double factor = factors[factors.size() == 1 ? 0 : channel];
+    // Zeros and ones lose nothing, whatever the other factor is.
+    if (weights.largest != 0 && factor != 0 && std::fabs(factor) != 1)
+      extremes.append({weights.largest * factor, (type.getElementType().isF16() ? weights.largest : weights.least) * factor});
+  }
+  return areFinite(type, factors) && areNormal(type, extremes);
 }
 
 /// weight * factor, where the factor varies along dimension `axis` of the weight.
@@ -180,7 +197,7 @@ struct ScaleIntoWeight : OpRewritePattern<MulOp> {
       rewriter.replaceOp(mul, op);
       return success();
     }
-    return rewriter.notifyMatchFailure(mul, "expected a contraction with a constant weight and a constant per channel, whose products do not overflow");
+    return rewriter.notifyMatchFailure(mul, "expected a contraction with a constant weight and a constant per channel, whose products are normal numbers");
   }
 };
 
@@ -223,7 +240,10 @@ struct MergeAdds : OpRewritePattern<AddOp> {
     ChannelNumbers a = channelNumbers(inner.getY(), *axis, type.getRank()), b = channelNumbers(outer.getY(), *axis, type.getRank());
     if (!a || !b)
       return rewriter.notifyMatchFailure(outer, "expected constants per channel");
-    Value sum = spreadNumbers(rewriter, outer.getLoc(), zipNumbers(*a, *b, std::plus<double>()), type, *axis);
+    SmallVector<double> numbers = zipNumbers(*a, *b, std::plus<double>());
+    if (!areFinite(type, numbers))
+      return rewriter.notifyMatchFailure(outer, "expected constants whose sums are finite");
+    Value sum = spreadNumbers(rewriter, outer.getLoc(), numbers, type, *axis);
     rewriter.replaceOpWithNewOp<AddOp>(outer, type, inner.getX(), sum);
     return success();
   }

@@ -104,3 +104,66 @@ func.func @out_of_range(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32
   %4 = nn.mul %m4, %middle : tensor<4x2xf32>
   return %0, %1, %2, %3, %4 : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>
 }
+
+// -----
+
+// A factor that makes weights subnormal or zero stays, also if others are large enough, and also behind an addend. Factors of zero and one go in.
+// CHECK-LABEL: func @vanishing
+// CHECK: nn.constant dense<{{\[\[}}1.000000e-30, {{.*}} : tensor<3x2xf32>
+// CHECK: nn.matmul
+// CHECK: nn.mul
+// CHECK: nn.matmul
+// CHECK-NEXT: nn.matmul
+// CHECK: nn.mul
+// CHECK: nn.add
+// CHECK-NEXT: return
+func.func @vanishing(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) {
+  %v = nn.constant dense<[[1.0e-30, 1.0], [2.0, 3.0], [4.0, 5.0]]> : tensor<3x2xf32>
+  %v1 = nn.constant dense<[[1.0e-40, 1.0e-41], [2.0, 3.0], [4.0, 5.0]]> : tensor<3x2xf32>
+  %v2 = nn.constant dense<1.0e-30> : tensor<3x2xf32>
+  %small = nn.splat 1.0e-20 : f32 -> tensor<4x2xf32>
+  %f = nn.constant dense<[0.0, 1.0]> : tensor<2xf32>
+  %plain = nn.broadcast_to %f : tensor<2xf32> -> tensor<4x2xf32>
+  %m = nn.matmul %x, %v : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %0 = nn.mul %m, %small : tensor<4x2xf32>
+  %m1 = nn.matmul %x, %v1 : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %1 = nn.mul %m1, %plain : tensor<4x2xf32>
+  %m2 = nn.matmul %x, %v2 : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %a2 = nn.add %m2, %small : tensor<4x2xf32>
+  %2 = nn.mul %a2, %small : tensor<4x2xf32>
+  return %0, %1, %2 : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>
+}
+
+// -----
+
+// In f16, where weights are often subnormal, the largest one of a channel has to be normal.
+// CHECK-LABEL: func @halves
+// CHECK: nn.matmul
+// CHECK-NEXT: nn.matmul
+// CHECK: nn.mul
+// CHECK-NEXT: return
+func.func @halves(%x: tensor<4x3xf16>) -> (tensor<4x2xf16>, tensor<4x2xf16>) {
+  %v = nn.constant dense<[[1.0e-4, 1.0], [2.0, 3.0], [4.0, 5.0]]> : tensor<3x2xf16>
+  %v1 = nn.constant dense<[[1.0e-4, 1.0], [2.0e-4, 3.0], [4.0e-4, 5.0]]> : tensor<3x2xf16>
+  %tenth = nn.splat 0.1 : f16 -> tensor<4x2xf16>
+  %m = nn.matmul %x, %v : tensor<4x3xf16>, tensor<3x2xf16> -> tensor<4x2xf16>
+  %0 = nn.mul %m, %tenth : tensor<4x2xf16>
+  %m1 = nn.matmul %x, %v1 : tensor<4x3xf16>, tensor<3x2xf16> -> tensor<4x2xf16>
+  %1 = nn.mul %m1, %tenth : tensor<4x2xf16>
+  return %0, %1 : tensor<4x2xf16>, tensor<4x2xf16>
+}
+
+// -----
+
+// Summands whose sum overflows stay two.
+// CHECK-LABEL: func @large_sum
+// CHECK-COUNT-2: nn.add
+func.func @large_sum(%x: tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %v = nn.constant dense<1.0> : tensor<3x2xf32>
+  %a = nn.splat 3.0e38 : f32 -> tensor<4x2xf32>
+  %b = nn.splat 2.0e38 : f32 -> tensor<4x2xf32>
+  %m = nn.matmul %x, %v : tensor<4x3xf32>, tensor<3x2xf32> -> tensor<4x2xf32>
+  %0 = nn.add %m, %a : tensor<4x2xf32>
+  %1 = nn.add %0, %b : tensor<4x2xf32>
+  return %1 : tensor<4x2xf32>
+}
