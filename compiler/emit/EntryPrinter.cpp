@@ -58,6 +58,8 @@ private:
 
   std::vector<LaunchRow> launchTable;
   llvm::MapVector<func::FuncOp, Counters> launched;
+  /// Those of them whose tasks may run on several threads.
+  llvm::DenseSet<Operation *> parallel;
   std::vector<std::string> statusCells;
   llvm::DenseSet<Value> statusBuffers;
   /// Whether the entry is so long that it is printed in parts, whose launches share code.
@@ -149,6 +151,7 @@ void EntryBody::printStatusCheck(const std::string &cell) {
 
 LogicalResult EntryBody::print() {
   findStatusCells();
+  line("const kiln::floating_mode<false> " + uniqueName("mode") + ";");
   defineArguments();
   printChecks();
   if (failed(printBlock(signature.entry.getBody().front())))
@@ -244,6 +247,8 @@ LogicalResult EntryBody::printWeight(kernel::GetWeightOp op) {
 /// the counts.
 std::string EntryBody::noteLaunched(kernel::LaunchOp launch, func::FuncOp callee) {
   Counters &counters = launched[callee];
+  if (launch.getParallel())
+    parallel.insert(callee);
   std::optional<AffineMap> work = kernel::getWork(launch);
   if (!work)
     return "";
@@ -319,8 +324,9 @@ static std::string unpackArguments(const std::string &kernel, ArrayRef<std::stri
   return fields.empty() ? "" : "  const auto *const a = static_cast<const " + kernel + "_arguments *>(argument);\n";
 }
 
-/// The struct that carries a kernel's arguments through kiln_task, and the task that takes them out again.
-static std::string printTask(func::FuncOp kernel, const std::string &name, bool flushes) {
+/// The struct that carries a kernel's arguments through kiln_task, and the task that takes them out again. One that may be called on other threads than that of
+/// the run sets their mode.
+static std::string printTask(func::FuncOp kernel, const std::string &name, bool flushes, bool parallel) {
   std::string members, values;
   std::vector<std::string> fields = nameFields(kernel);
   for (auto [i, field] : llvm::enumerate(fields)) {
@@ -330,8 +336,8 @@ static std::string printTask(func::FuncOp kernel, const std::string &name, bool 
   }
   std::string unpack = unpackArguments(name, fields);
   // The mode belongs to a thread. A profiler is called outside of it.
-  if (flushes)
-    unpack += "  const kiln::flush_subnormals mode;\n";
+  if (flushes || parallel)
+    unpack += "  const kiln::floating_mode<" + std::string(flushes ? "true" : "false") + "> mode;\n";
   return "struct " + name + "_arguments {\n" + members + "};\nvoid " + name + "_task(void *" + (values.empty() ? "" : "argument") +
          ", int64_t begin, int64_t end) {\n" + unpack + "  " + name + "(" + values + "begin, end);\n}\n\n";
 }
@@ -350,7 +356,7 @@ std::string EntryBody::printTasks() const {
   std::string text;
   for (auto [kernel, counters] : launched) {
     const std::string &name = kernels.at(kernel.getSymName());
-    text += printTask(kernel, name, signature.flushesSubnormals);
+    text += printTask(kernel, name, signature.flushesSubnormals, parallel.contains(kernel));
     for (auto &[work, counter] : counters)
       text += printCounter(kernel, name, work, counter);
   }
@@ -396,8 +402,7 @@ FailureOr<std::string> printEntrySource(const Signature &signature, const Kernel
   const std::string &name = signature.name;
   std::string whose = "'" + makeCommentText(name) + "'" + (signature.variant.empty() ? "" : " for " + makeCommentText(signature.target));
   std::string text = "// The entry of model " + whose + ": checks, then kernels in order.\n#include \"" + signature.header() + "\"\n#include \"" +
-                     signature.kernelHeader() + "\"\n" + (signature.flushesSubnormals ? "#include \"kiln/flush.h\"\n" : "") +
-                     "#include \"kiln/lanes.h\"\n#include \"kiln/wrap.h\"\n\n";
+                     signature.kernelHeader() + "\"\n#include \"kiln/lanes.h\"\n#include \"kiln/mode.h\"\n#include \"kiln/wrap.h\"\n\n";
   if (!signature.externalWeights && signature.weightsBytes)
     text += "KILN_KERNEL const unsigned char " + signature.weightsSymbol() + "[" + std::to_string(signature.weightsBytes) + "];\n\n";
   text += "namespace {\n\n";
