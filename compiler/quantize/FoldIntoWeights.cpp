@@ -108,6 +108,15 @@ static Expected<std::optional<Affine>> readAffine(const ModelGraph &model, const
   return affine;
 }
 
+/// Whether each weight times its channel's factor is a normal number, or zero because one of the two is.
+static bool areRepresented(ArrayRef<float> weights, ArrayRef<double> factors) {
+  size_t inner = weights.size() / factors.size();
+  return all_of(enumerate(weights), [&](auto weight) {
+    double factor = factors[weight.index() / inner];
+    return std::isfinite(factor) && (weight.value() == 0 || factor == 0 || std::isnormal(float(weight.value() * factor)));
+  });
+}
+
 /// Replaces the weights and the bias of a convolution by those with the factors and summands.
 static Error applyAffine(ModelGraph &model, int index, const Affine &affine) {
   const onnx::NodeProto &node = model.node(index);
@@ -168,8 +177,12 @@ Error foldIntoWeights(ModelGraph &model) {
     Expected<std::optional<Affine>> affine = readAffine(model, next, node.output(0), weights->dims_size(), size_t(weights->dims(0)));
     if (!affine)
       return affine.takeError();
-    bool isFinite = *affine && all_of((*affine)->scale, [](double scale) { return std::isfinite(scale); });
-    if (!isFinite)
+    if (!*affine)
+      continue;
+    Expected<std::vector<float>> numbers = model.floats(*weights);
+    if (!numbers)
+      return numbers.takeError();
+    if (!areRepresented(*numbers, (*affine)->scale))
       continue;
     std::string output = next.output(0);
     dead[users[0]] = true;
