@@ -5,12 +5,12 @@
 //
 //   sum of squares of the patch <= (32 ^ 2) * sum of squares of each window
 //
-// In place of windows stand the 2 x 2 squares inside of the patch: each window has one of them.
+// In place of windows stand the four squares inside of the patch: each window has one of them, or all.
 //
 //   . . . . . .
 //   . a a b b .        tile 4: windows of lines 0 and 1 have lines 1 and 2 of the patch, those of lines 2 and 3 have lines 3 and 4
 //   . a a b b .
-//   . c c d d .        tile 2: all windows have the inner square
+//   . c c d d .        tile 2: squares of one pixel, which all windows have
 //   . c c d d .
 //   . . . . . .
 //
@@ -59,7 +59,7 @@ Value WinogradLoops::leastOfSquares(const Place &place, ArrayRef<Value> squares)
   OpBuilder &b = k.builder();
   Value least = squares.front();
   for (int64_t i = 1; i < static_cast<int64_t>(squares.size()); ++i) {
-    int64_t line = i / (tile / 2) * 2, pixel = i % (tile / 2) * 2;
+    int64_t line = tile == 4 ? i / 2 * 2 : 0, pixel = tile == 4 ? i % 2 * 2 : 0;
     Value isLess = arith::CmpFOp::create(b, k.loc(), arith::CmpFPredicate::OLT, squares[i], least);
     Value smaller = arith::SelectOp::create(b, k.loc(), isLess, squares[i], least);
     auto unlessBeyond = [&](AffineExpr at, AffineExpr extent) {
@@ -80,7 +80,8 @@ Value WinogradLoops::leastOfSquares(const Place &place, ArrayRef<Value> squares)
 /// What channels [from, to) add to the difference of the comparison's sides: it is positive for an even tile.
 Value WinogradLoops::measurePart(const Place &place, const Patch &patch, int64_t from, int64_t to, unsigned lanes) const {
   OpBuilder &b = k.builder();
-  unsigned across = static_cast<unsigned>(tile / 2), squares = across * across;
+  constexpr unsigned squares = 4;
+  int64_t extent = tile / 2;
   auto isInner = [&](int64_t at) { return at > 0 && at <= tile; };
   SmallVector<Value> sums(squares + rimSums, k.number(element, 0, lanes));
   sums = k.loop(k.constant(from), k.constant(to), lanes, "channel", sums, [&](AffineExpr channel, ValueRange carried) {
@@ -90,7 +91,7 @@ Value WinogradLoops::measurePart(const Place &place, const Patch &patch, int64_t
       for (int64_t x = 0; x < side; ++x) {
         AffineExpr at = k.elementOffset(cast<BlockArgument>(op.getInput()), {place.image, patch.lines[y], patch.pixels[x], channel});
         Value value = k.loadBuffer(source, element, at, Lanes{cast<AffineDimExpr>(channel).getPosition(), lanes});
-        Value &sum = next[isInner(y) && isInner(x) ? (y - 1) / 2 * across + (x - 1) / 2 : squares + rim++ % rimSums];
+        Value &sum = next[isInner(y) && isInner(x) ? (y - 1) / extent * 2 + (x - 1) / extent : squares + rim++ % rimSums];
         if (lanes > 1)
           sum = vector::FMAOp::create(b, k.loc(), value, value, sum);
         else
