@@ -237,14 +237,14 @@ static std::optional<PadMode> padMode(Node &node) {
   return known;
 }
 
-/// A reflection ends where the input does; an edge and a whole input repeat as often as the border is long.
-static void checkBorder(Node &node, PadMode mode, AffineExpr dim, AffineExpr amount) {
-  auto size = nn::getConstantDim(dim), border = nn::getConstantDim(amount);
-  if (mode != PadMode::Constant && !(size && border) && !provablyAtMost(amount, node.number(0)))
-    node.requireNotNegative(dim - 1 - (mode == PadMode::Reflect ? amount : node.number(0)), "the border is larger than the dimension");
-  if (mode == PadMode::Constant || !size || !border || *border <= 0)
+/// A reflection ends where the input does; an edge and a whole input repeat as often as the border is long. `kept` is what negative amounts leave.
+static void checkBorder(Node &node, PadMode mode, AffineExpr kept, AffineExpr amount) {
+  if (mode == PadMode::Constant || provablyAtMost(amount, node.number(0)))
     return;
-  if (*size == 0)
+  auto size = nn::getConstantDim(kept), border = nn::getConstantDim(amount);
+  if (!size || !border)
+    node.requireNotNegative(kept - 1 - (mode == PadMode::Reflect ? amount : node.number(0)), "the border is larger than the dimension");
+  else if (*size <= 0)
     (void)node.error("cannot pad an empty dimension with its own elements");
   else if (mode == PadMode::Reflect && *border >= *size)
     (void)node.error("cannot reflect " + Twine(*border) + " elements of a dimension of size " + Twine(*size) + ": the border must be smaller");
@@ -275,8 +275,9 @@ static LogicalResult padBy(Node &node, bool areInputs) {
     int64_t axis = node.axis(given, rank);
     low[axis] = (*pads)[i];
     high[axis] = (*pads)[axes.size() + i];
-    checkBorder(node, *mode, node.dims(x)[axis], low[axis]);
-    checkBorder(node, *mode, node.dims(x)[axis], high[axis]);
+    AffineExpr zero = node.number(0), kept = node.dims(x)[axis] - node.facts().getLarger(-low[axis], zero) - node.facts().getLarger(-high[axis], zero);
+    checkBorder(node, *mode, nn::simplifyDim(kept), low[axis]);
+    checkBorder(node, *mode, nn::simplifyDim(kept), high[axis]);
   }
   Value fill = areInputs ? node.optionalInput(2) : Value();
   StringPlaces strings(node, {&x, &fill});

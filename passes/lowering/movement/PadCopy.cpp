@@ -6,8 +6,9 @@
 //   out[.., low .. +n) = in[.., ..]   (border, when an earlier coordinate lies outside)
 //   out[.., the rest]  = border
 //
-// A border element of the modes edge, reflect and wrap is read at its own source coordinate. Interior padding and pads that are not
-// constant in d go element by element. An input that its producer put in place is left out (see Places.h): only the border is written.
+// Negative amounts crop first; one that takes more than the input has takes the rest of the other side's border. The modes edge, reflect and wrap
+// repeat the part that is left: a border element is read at its own source coordinate. Interior padding and pads that are not constant in d go
+// element by element. An input that its producer put in place is left out (see Places.h): only the border is written.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NNDataMovementOps.h"
@@ -44,6 +45,12 @@ struct Padding {
     auto argument = dyn_cast<BlockArgument>(op.getInput());
     return argument && isInPlace(k.group(), argument.getArgNumber());
   }
+  Value larger(Value x, int64_t least) const { return arith::MaxSIOp::create(k.builder(), k.loc(), x, k.emitConstant(least)); }
+  /// max(x, 0)
+  AffineExpr positivePart(AffineExpr x) const {
+    auto known = getConstantDim(x);
+    return known ? k.constant(std::max<int64_t>(*known, 0)) : k.index(larger(k.emit(x), 0));
+  }
   bool isPadded(unsigned i) const { return getConstantDim(low(i)) != 0 || getConstantDim(high(i)) != 0 || op.getInterior()[i] != 0; }
   Value compare(arith::CmpIPredicate predicate, Value x, Value y) const { return arith::CmpIOp::create(k.builder(), k.loc(), predicate, x, y); }
   /// x modulo a positive n, never negative.
@@ -53,7 +60,7 @@ struct Padding {
     Value isNegative = compare(arith::CmpIPredicate::slt, rest, k.emitConstant(0));
     return arith::SelectOp::create(b, k.loc(), isNegative, arith::AddIOp::create(b, k.loc(), rest, n), rest);
   }
-  AffineExpr outsideCoordinate(Value place, Value size) const;
+  AffineExpr outsideCoordinate(unsigned i, Value place) const;
   void addConstantMode(unsigned i, Value place, Value size, Source &source) const;
   Source locate(ArrayRef<AffineExpr> at, unsigned first, unsigned last) const;
   void element(ArrayRef<AffineExpr> at, unsigned first, const Source &outer) const;
@@ -63,19 +70,21 @@ struct Padding {
 };
 } // namespace
 
-/// Modes edge, reflect and wrap: the coordinate in [0, size) for any place.
-AffineExpr Padding::outsideCoordinate(Value place, Value size) const {
+/// Modes edge, reflect and wrap: the coordinate of the input, counted from the first one that is left of dimension i, for any place.
+AffineExpr Padding::outsideCoordinate(unsigned i, Value place) const {
   OpBuilder &b = k.builder();
-  Value zero = k.emitConstant(0), one = k.emitConstant(1);
+  AffineExpr cut = positivePart(-low(i));
+  Value size = k.emit(in[i] - cut - positivePart(-high(i))), one = k.emitConstant(1);
+  place = k.emit(k.index(place) - cut);
   Value last = arith::SubIOp::create(b, k.loc(), size, one);
   if (op.getMode() == PadMode::Edge)
-    return k.index(arith::MaxSIOp::create(b, k.loc(), arith::MinSIOp::create(b, k.loc(), place, last), zero));
+    return cut + k.index(larger(arith::MinSIOp::create(b, k.loc(), place, last), 0));
   if (op.getMode() == PadMode::Wrap)
-    return k.index(modulo(place, arith::MaxSIOp::create(b, k.loc(), size, one)));
+    return cut + k.index(modulo(place, larger(size, 1)));
   // Reflections repeat every 2 * (size - 1) places.
-  Value period = arith::MaxSIOp::create(b, k.loc(), arith::AddIOp::create(b, k.loc(), last, last), one);
+  Value period = larger(arith::AddIOp::create(b, k.loc(), last, last), 1);
   Value within = modulo(place, period);
-  return k.index(arith::MinSIOp::create(b, k.loc(), within, arith::SubIOp::create(b, k.loc(), period, within)));
+  return cut + k.index(arith::MinSIOp::create(b, k.loc(), within, arith::SubIOp::create(b, k.loc(), period, within)));
 }
 
 void Padding::addConstantMode(unsigned i, Value place, Value size, Source &source) const {
@@ -99,11 +108,11 @@ Source Padding::locate(ArrayRef<AffineExpr> at, unsigned first, unsigned last) c
   for (unsigned i = first; i < last; ++i) {
     if (!isPadded(i))
       continue;
-    Value place = arith::SubIOp::create(k.builder(), k.loc(), k.emit(at[i]), k.emit(low(i))), size = k.emit(in[i]);
+    Value place = arith::SubIOp::create(k.builder(), k.loc(), k.emit(at[i]), k.emit(low(i)));
     if (op.getMode() == PadMode::Constant)
-      addConstantMode(i, place, size, source);
+      addConstantMode(i, place, k.emit(in[i]), source);
     else
-      source.at[i] = outsideCoordinate(place, size);
+      source.at[i] = outsideCoordinate(i, place);
   }
   return source;
 }
@@ -163,14 +172,17 @@ void Padding::row(ArrayRef<AffineExpr> outer, unsigned dim) const {
     IndexExprs dims = keepDims(k, out, dim, out.size());
     return forEachElement(k, dims, [&](ArrayRef<AffineExpr> inner, Lanes) { element(join(outer, inner, dim, k.constant(0)), dim, source); });
   }
-  // Negative pads cut the input.
-  AffineExpr start = k.constant(std::max<int64_t>(*before, 0)), from = k.constant(std::max<int64_t>(-*before, 0));
-  AffineExpr count = simplifyDim(in[dim] + std::min<int64_t>(*before, 0) + std::min<int64_t>(*after, 0));
+  AffineExpr from = k.constant(std::max<int64_t>(-*before, 0));
+  AffineExpr left = simplifyDim(in[dim] + std::min<int64_t>(*before, 0) + std::min<int64_t>(*after, 0));
+  // Only where one side adds and the other takes may it take more than there is.
+  bool isMixed = (*before > 0 && *after < 0) || (*before < 0 && *after > 0);
+  AffineExpr count = isMixed ? positivePart(left) : left;
+  AffineExpr start = isMixed && *before > 0 ? simplifyDim(out[dim] - count) : k.constant(std::max<int64_t>(*before, 0));
   AffineExpr end = simplifyDim(start + count);
   auto inside = [&] {
     border(outer, dim, k.constant(0), start, source);
     copy(outer, dim, start, from, count, source);
-    border(outer, dim, end, k.constant(std::max<int64_t>(*after, 0)), source);
+    border(outer, dim, end, simplifyDim(out[dim] - end), source);
   };
   if (!source.inside)
     return inside();

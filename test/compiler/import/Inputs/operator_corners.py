@@ -60,6 +60,32 @@ def add_transposed(model, opset):
                    full[begin : begin + 6].reshape(1, 1, 6), strides=[2], output_shape=[6], **given)
 
 
+def add_borders(model):
+    """Negative pads take away first: what they take beyond the input, they take from the other side's border, and the modes repeat what is left."""
+    x, fill = np.arange(1, 5, dtype="f4"), 9
+
+    def pad(name, value, low, high, mode, expected, axis=0):
+        amounts = np.zeros((2, value.ndim), "i8")
+        amounts[:, axis] = low, high
+        model.case(name, "Pad", [model.input(value), model.weight(amounts.reshape(-1), "i8"), model.weight(np.array(fill, "f4")) if mode == "constant" else ""], expected, mode=mode)
+
+    for low, high in (5, -6), (5, -4), (5, -9), (-6, 5), (-9, 5), (3, -1), (-1, 3), (-2, -2):
+        places = np.arange(4 + low + high) - low
+        expected = np.where((places >= 0) & (places < 4), x[np.clip(places, 0, 3)], fill)
+        pad(f"constant_{low}_{high}", x, low, high, "constant", expected)
+        # The same of rows and of columns.
+        rows = x[:, None] * np.ones(19, "f4")
+        pad(f"rows_{low}_{high}", rows, low, high, "constant", expected[:, None] * np.ones(19, "f4"))
+        pad(f"columns_{low}_{high}", np.ascontiguousarray(rows.T), low, high, "constant", expected * np.ones((19, 1), "f4"), axis=1)
+    for mode in "edge", "reflect", "wrap":
+        for low, high in (3, -1), (-1, 3), (1, -2), (-2, 1), (2, -1), (-3, -1):
+            kept = x[max(-low, 0) : 4 - max(-high, 0)]
+            if mode == "reflect" and max(low, high) >= len(kept):
+                continue
+            border = max(low, 0), max(high, 0)
+            pad(f"{mode}_{low}_{high}", x, low, high, mode, np.pad(kept, border, mode=mode) if len(kept) else kept)
+
+
 def add_sizes(model):
     """5 * 2.6 is 13 in float, as ONNX's shape inference computes it, and less in double."""
     x = array(0, 1, 2, 3, 4)
@@ -131,7 +157,7 @@ def main():
         model = Model()
         add_transposed(model, opset)
         if opset > 10:
-            for add in add_windows, add_equations, add_sizes, add_halves, add_long_halves, add_others:
+            for add in add_windows, add_equations, add_borders, add_sizes, add_halves, add_long_halves, add_others:
                 add(model)
         at = folder / str(opset)
         at.mkdir(parents=True)
