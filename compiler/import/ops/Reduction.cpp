@@ -80,9 +80,9 @@ template <ReduceKind kind, int64_t inputSince> static LogicalResult reduce(Node 
   if (!r)
     return failure();
   Type element = node.elementType(r->x);
-  // Of truth values the largest is "any" and the smallest "all".
+  // Of truth values the largest is "any" and the smallest "all"; an unsigned type has theirs for no elements.
   bool isBool = element.isInteger(1);
-  Value x = isBool ? node.cast(r->x, node.builder().getI32Type()) : r->x;
+  Value x = isBool ? node.cast(r->x, node.builder().getIntegerType(8, /*isSigned=*/false)) : r->x;
   return node.result(node.cast(node.reduce(kind, x, r->axes, r->keep), element));
 }
 

@@ -147,6 +147,10 @@ def add_others(model):
     """Division of halves in the scale's type; kernels over empty dimensions."""
     model.case("quantize_in_scales_type", "QuantizeLinear", [model.input(array(0.25, 1.25, 2.25)), model.weight(np.array(0.1), "f2")], np.array([2, 12, 22]), "u1")
     model.case("between_integers", "Binarizer", [model.input(np.array([-3, -2, 0]), "i8")], np.array([0, 1, 1]), "i8", threshold=-2.5, domain="ai.onnx.ml")
+    truths, last = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1]]), model.weight(np.array([1]), "i8")
+    for operator, empty, expected in ("ReduceMax", False, truths.any(1)), ("ReduceMin", True, truths.all(1)):
+        model.case(f"{operator}_of_none", operator, [model.input(np.zeros((2, 0)), "?"), last], np.array([empty] * 2), "?", keepdims=0)
+        model.case(f"{operator}_of_some", operator, [model.input(truths, "?"), last], expected, "?", keepdims=0)
     model.case("no_tiles", "Tile", [model.input(np.ones((5, 5, 1))), model.weight(np.array([3, 0, 1]), "i8")], np.zeros((15, 0, 1)))
     model.case("no_rows", "Slice", [model.input(np.ones((4, 3, 2))), *(model.weight(np.array(v), "i8") for v in ([2, 1], [2, -4], [1, 2], [1, -1]))], np.ones((4, 0, 2)))
 
