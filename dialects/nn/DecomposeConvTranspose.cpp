@@ -209,7 +209,7 @@ PhaseConvs::PhaseConvs(OpBuilder &builder, ConvTransposeOp op)
   for (unsigned i = 0; i < spatial; ++i) {
     int64_t stride = op.getStrides()[i], pad = op.getPads()[i];
     reach.push_back((llvm::divideCeilSigned(*getConstantDim(weight[i + 2]), stride) - 1) * op.getDilations()[i]);
-    firstCell.push_back(pad / stride);
+    firstCell.push_back(llvm::divideFloorSigned(pad, stride));
     endCell.push_back(simplifyDim((extents[i] + pad).ceilDiv(stride)));
     before[i + 1] = number(reach.back() - firstCell.back());
     behind[i + 1] = simplifyDim(endCell.back() - inputDims[i + 1]);

@@ -58,6 +58,17 @@ def add_transposed(model, opset):
         given = {"auto_pad": automatic} if automatic else {}
         model.case(f"shape_{automatic}", "ConvTranspose", [model.input(x.reshape(1, 1, 3)), model.weight(w.reshape(1, 1, 3))],
                    full[begin : begin + 6].reshape(1, 1, 6), strides=[2], output_shape=[6], **given)
+    # A larger output_shape has a border of zeros on both sides.
+    for kernel, stride, dilation in (2, 2, 1), (3, 2, 1), (5, 3, 1), (2, 3, 1), (3, 2, 2), (7, 4, 1):
+        w = random.standard_normal((2, 2, kernel)).astype("f4")
+        x = random.standard_normal((1, 2, 4)).astype("f4")
+        full = np.zeros((1, 2, 3 * stride + (kernel - 1) * dilation + 1))
+        for at in range(4):
+            for tap in range(kernel):
+                full[0, :, at * stride + tap * dilation] += x[0, :, at] @ w[:, :, tap]
+        for border in 1, 2, 5:
+            model.case(f"border_{kernel}_{stride}_{dilation}_{border}", "ConvTranspose", [model.input(x), model.weight(w)], np.pad(full, ((0, 0), (0, 0), (border, border))),
+                       strides=[stride], dilations=[dilation], output_shape=[full.shape[2] + 2 * border])
 
 
 def add_borders(model):
