@@ -48,8 +48,7 @@ static std::optional<Target> fromScales(Node &node, Value x, ArrayRef<double> sc
 /// Result sizes as given; `policy` keeps the aspect ratio (not_larger, not_smaller).
 static std::optional<Target> fromSizes(Node &node, Value x, ArrayRef<AffineExpr> sizes, ArrayRef<int64_t> axes, StringRef policy) {
   Target target{node.dims(x), SmallVector<double>(node.rank(x), 1.0)};
-  // In float, as ONNX's shape inference has it.
-  float common = 0;
+  std::optional<double> common;
   for (auto [size, axis] : llvm::zip_equal(sizes, axes)) {
     auto from = nn::getConstantDim(target.dims[axis]), to = nn::getConstantDim(size);
     if (to && *to < 0)
@@ -61,14 +60,14 @@ static std::optional<Target> fromSizes(Node &node, Value x, ArrayRef<AffineExpr>
     double scale = from && to && *from > 0 ? static_cast<double>(*to) / static_cast<double>(*from) : 0;
     target.scales[axis] = nn::provablyEqual(target.dims[axis], size) ? 1.0 : scale;
     target.dims[axis] = size;
-    auto rounded = static_cast<float>(scale);
-    common = common == 0 ? rounded : policy == "not_larger" ? std::min(common, rounded) : std::max(common, rounded);
+    common = policy == "not_larger" ? std::min(common.value_or(scale), scale) : std::max(common.value_or(scale), scale);
   }
   DimExprs from = node.dims(x);
   for (int64_t axis : axes)
     if (policy != "stretch") {
-      target.scales[axis] = common;
-      target.dims[axis] = node.number(static_cast<int64_t>(std::round(common * static_cast<float>(*nn::getConstantDim(from[axis])))));
+      target.scales[axis] = *common;
+      // In float, as ONNX's shape inference has it; coordinates are computed from the scale itself.
+      target.dims[axis] = node.number(static_cast<int64_t>(std::round(static_cast<float>(*common) * static_cast<float>(*nn::getConstantDim(from[axis])))));
     }
   return target;
 }

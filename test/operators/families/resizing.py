@@ -180,8 +180,8 @@ def draw_target(g, shape, moved, listed, rois, attributes):
     if g.opset >= 18 and g.chance(0.3):
         attributes["keep_aspect_ratio_policy"] = policy = g.pick(["not_larger", "not_smaller", "stretch"])
         if policy != "stretch":
-            common = (min if policy == "not_larger" else max)(f32(out[at]) / f32(shape[at]) for at in listed)
-            length = {at: max(int(np.floor(f32(common * f32(shape[at])) + f32(0.5))), 0) for at in listed}
+            common = (min if policy == "not_larger" else max)(out[at] / shape[at] for at in listed)
+            length = {at: max(int(np.floor(f32(f32(common) * f32(shape[at])) + f32(0.5))), 0) for at in listed}
             if min(length.values()) >= 1:
                 for at in listed:
                     axes[at] = Axis(shape[at], length[at], common, rois[at])

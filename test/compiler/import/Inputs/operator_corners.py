@@ -106,6 +106,11 @@ def add_sizes(model):
     grid = random.standard_normal((6, 27)).astype("f4")
     model.case("ratio_in_float", "Resize", [model.input(grid), "", "", model.weight(np.array([7, 100]), "i8")], grid[np.arange(7) * 6 // 7][:, np.arange(31) * 6 // 7],
                keep_aspect_ratio_policy="not_larger", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    # 7 / 6 is the scale of both dimensions: (3 + 0.5) / (7 / 6) - 0.5 is 2.5, and more if the scale is rounded to float.
+    grid = random.standard_normal((4, 6)).astype("f4")
+    for policy, sizes, rows, columns in ("not_larger", [7, 7], [0, 1, 2, 2, 3], [0, 1, 2, 2, 3, 4, 5]), ("not_smaller", [1, 7], [0, 1, 2, 2, 3], [0, 1, 2, 2, 3, 4, 5]):
+        model.case(f"tie_{policy}", "Resize", [model.input(grid), "", "", model.weight(np.array(sizes), "i8")], grid[rows][:, columns], keep_aspect_ratio_policy=policy)
+    model.case("nothing_not_larger", "Resize", [model.input(grid), "", "", model.weight(np.array([0, 9]), "i8")], np.zeros((0, 0)), keep_aspect_ratio_policy="not_larger")
     # A vector through the filter: each result is the mean of the two around it, weighted 1 3 3 1 and renormalized at the borders.
     vector = array(8, 16, 24, 32, 40, 48)
     places = np.arange(3) * 2 + 0.5
