@@ -275,16 +275,8 @@ static onnx::ValueInfoProto declareValue(StringRef name, mlir::Type value, Array
 static LogicalResult addWeight(const onnx::TensorProto &weight, ModelFile &file, onnx::GraphProto &graph, Diagnostics &diagnostics) {
   onnx::TensorProto &tensor = *graph.add_initializer();
   tensor = weight;
-  if (tensor.external_data_size() == 0)
-    return success();
   std::string reason;
-  std::optional<ArrayRef<char>> bytes = file.externalBytes(tensor, reason);
-  if (!bytes)
-    return diagnostics.error("'" + printable(weight.name()) + "': " + reason);
-  tensor.set_raw_data(bytes->data(), bytes->size());
-  tensor.clear_external_data();
-  tensor.clear_data_location();
-  return success();
+  return embedExternal(tensor, file, reason) ? success() : diagnostics.error("'" + printable(weight.name()) + "': " + reason);
 }
 
 LogicalResult Delegates::write(ModelFile &file, ImportedModel &imported, Diagnostics &diagnostics) const {

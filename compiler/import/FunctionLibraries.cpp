@@ -1,6 +1,7 @@
 //===- FunctionLibraries.cpp - Functions from outside of the model ----------===//
 //
-// A function that the model calls and does not have becomes one of its own, before the model is checked: everything afterwards treats it as such.
+// A function that the model calls and does not have becomes one of its own, before the model is checked: everything afterwards treats it as such. The data that
+// its tensors have in other files come with it, because those lie beside the library and not beside the model.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/FunctionLibraries.h"
@@ -8,6 +9,7 @@
 #include "compiler/import/BodyImporter.h"
 #include "compiler/import/Import.h"
 #include "compiler/import/ModelCheck.h"
+#include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
 
 using namespace llvm;
@@ -87,6 +89,22 @@ LogicalResult FunctionLibraries::writeDefinition(onnx::FunctionProto &function, 
   return failure();
 }
 
+/// Takes the external data of all tensors in a message into it.
+static bool embedTensors(google::protobuf::Message &message, ModelFile &file, std::string &reason) {
+  using Field = google::protobuf::FieldDescriptor;
+  if (message.GetDescriptor() == onnx::TensorProto::descriptor())
+    return embedExternal(static_cast<onnx::TensorProto &>(message), file, reason);
+  const google::protobuf::Reflection &fields = *message.GetReflection();
+  std::vector<const Field *> set;
+  fields.ListFields(message, &set);
+  llvm::erase_if(set, [](const Field *field) { return field->cpp_type() != Field::CPPTYPE_MESSAGE; });
+  return all_of(set, [&](const Field *field) {
+    if (!field->is_repeated())
+      return embedTensors(*fields.MutableMessage(&message, field), file, reason);
+    return all_of(seq(fields.FieldSize(message, field)), [&](int i) { return embedTensors(*fields.MutableRepeatedMessage(&message, field, i), file, reason); });
+  });
+}
+
 FailureOr<const onnx::FunctionProto *> FunctionLibraries::addFor(onnx::ModelProto &model, const onnx::NodeProto &node, int64_t version,
                                                                   Diagnostics &diagnostics) {
   StringRef domain = canonicalDomain(node.domain());
@@ -103,6 +121,8 @@ FailureOr<const onnx::FunctionProto *> FunctionLibraries::addFor(onnx::ModelProt
     known[key] = true;
     onnx::FunctionProto *added = model.add_functions();
     *added = *function;
+    if (std::string reason; !embedTensors(*added, file->file, reason))
+      return diagnostics.error("--functions=" + printable(file->path) + ": function '" + printable(function->name()) + "': " + reason);
     return added;
   }
   for (const auto &library : libraries) {
@@ -157,6 +177,13 @@ const definitions::Extern *FunctionLibraries::findExtern(StringRef domain, Strin
     if (const definitions::Extern *found = library->findExtern(domain, name, version))
       return found;
   return nullptr;
+}
+
+std::vector<std::string> FunctionLibraries::externalPaths() const {
+  std::vector<std::string> paths;
+  for (const auto &file : files)
+    append_range(paths, file->file.externalPaths());
+  return paths;
 }
 
 std::string FunctionLibraries::describeElsewhere(StringRef domain, StringRef name) const {

@@ -29,6 +29,8 @@ public:
   const definitions::Extern *findExtern(llvm::StringRef domain, llvm::StringRef name, int64_t version) const;
   /// Says where an operator without a definition has one: for another domain, or a newer version. Empty if nowhere.
   std::string describeElsewhere(llvm::StringRef domain, llvm::StringRef name) const;
+  /// Paths of the external files that the libraries' functions read.
+  std::vector<std::string> externalPaths() const;
 
 private:
   struct FunctionFile;

@@ -281,6 +281,8 @@ std::vector<std::string> ModelFile::externalPaths() const {
   for (const auto &entry : externals)
     if (entry.second)
       paths.push_back(folder + "/" + entry.first().str());
+  if (libraries)
+    append_range(paths, libraries->externalPaths());
   llvm::sort(paths);
   return paths;
 }

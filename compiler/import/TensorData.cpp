@@ -189,6 +189,13 @@ static ElementsAttr readTyped(RankedTensorType type, const Tensor &tensor, std::
   }
 }
 
+/// The bytes of a tensor that lie in a file of their own. If no length is given, the file may go on after the `size` bytes that its elements take.
+static std::optional<ArrayRef<char>> readExternal(const Tensor &tensor, int64_t size, ModelFile &file, std::string &reason) {
+  auto bytes = file.externalBytes(tensor, reason);
+  bool hasLength = llvm::any_of(tensor.external_data(), [](const onnx::KeyValue &entry) { return entry.key() == "length"; });
+  return bytes && !hasLength ? bytes->take_front(size) : bytes;
+}
+
 ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const Limits &limits, MLIRContext *context, std::string &reason) {
   SmallVector<int64_t> dims;
   if (tensor.dims_size() <= limits.rank)
@@ -199,13 +206,9 @@ ElementsAttr readTensor(const Tensor &tensor, ModelFile &file, const Limits &lim
   if (!type)
     return {};
   if (tensor.data_location() == Tensor::EXTERNAL) {
-    auto bytes = file.externalBytes(tensor, reason);
-    if (!bytes)
-      return {};
-    // If no length is given, the file may continue after the tensor.
-    size_t need = type.getNumElements() * nn::elementBytes(type.getElementType());
-    bool hasLength = llvm::any_of(tensor.external_data(), [](const onnx::KeyValue &entry) { return entry.key() == "length"; });
-    return readRaw(type, !hasLength && bytes->size() > need ? bytes->take_front(need) : *bytes, tensor, reason, /*isMapped=*/true);
+    int64_t bits = type.getNumElements() * getDataType(tensor.data_type()).bits;
+    auto bytes = readExternal(tensor, llvm::divideCeilSigned(bits, 8), file, reason);
+    return bytes ? readRaw(type, *bytes, tensor, reason, /*isMapped=*/true) : ElementsAttr();
   }
   if (tensor.has_raw_data())
     return readRaw(type, {tensor.raw_data().data(), tensor.raw_data().size()}, tensor, reason);
@@ -284,13 +287,11 @@ bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
   if (isExternal || tensor.has_raw_data()) {
     if (isText)
       return refuse(reason, "has strings as raw or external data");
-    auto external = isExternal ? file.externalBytes(tensor, reason) : ArrayRef<char>();
+    auto external = isExternal ? readExternal(tensor, bytes, file, reason) : ArrayRef<char>();
     if (!external)
       return false;
-    // If no length is given, the file may continue after the tensor.
-    bool hasLength = llvm::any_of(tensor.external_data(), [](const onnx::KeyValue &entry) { return entry.key() == "length"; });
     auto size = static_cast<int64_t>(isExternal ? external->size() : tensor.raw_data().size());
-    if (size != bytes && !(isExternal && !hasLength && size > bytes))
+    if (size != bytes)
       return refuse(reason, "data has " + Twine(size) + " bytes, but its " + Twine(*count) + " elements take " + Twine(bytes));
     return true;
   }
@@ -300,6 +301,19 @@ bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
     return refuse(reason, "its dimensions do not fit its " + Twine(have) + " strings");
   if (have != expected)
     return refuse(reason, "data has " + Twine(have) + " values in the field of its type, but its " + Twine(*count) + " elements take " + Twine(expected));
+  return true;
+}
+
+bool embedExternal(Tensor &tensor, ModelFile &file, std::string &reason) {
+  if (tensor.data_location() != Tensor::EXTERNAL)
+    return true;
+  auto count = countElements(tensor.dims(), reason);
+  auto bytes = count ? readExternal(tensor, llvm::divideCeilSigned(*count * getDataType(tensor.data_type()).bits, 8), file, reason) : std::nullopt;
+  if (!bytes)
+    return false;
+  tensor.set_raw_data(bytes->data(), bytes->size());
+  tensor.clear_external_data();
+  tensor.clear_data_location();
   return true;
 }
 

@@ -37,6 +37,9 @@ mlir::ElementsAttr readSparseTensor(const onnx::SparseTensorProto &tensor, Model
 bool checkTensor(const onnx::TensorProto &tensor, ModelFile &file, std::string &reason);
 bool checkSparseTensor(const onnx::SparseTensorProto &tensor, ModelFile &file, std::string &reason);
 
+/// Takes data from a file of their own into the tensor, which has been checked; false, with the reason set, if they cannot be read.
+bool embedExternal(onnx::TensorProto &tensor, ModelFile &file, std::string &reason);
+
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_TENSORDATA_H
