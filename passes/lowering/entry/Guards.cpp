@@ -115,6 +115,10 @@ void Guards::computeNeeds(Block &block) {
   for (Operation &op : block)
     if (getCollectiveNumber(&op))
       needs[&op] = {Path()};
+  // A run checks what constraints say of a count, whatever else needs it.
+  for (Operation &op : block)
+    if (counts->isChecked(&op))
+      needs[&op] = {Path()};
   needs[block.getTerminator()] = {Path()};
   for (Operation &op : llvm::reverse(block)) {
     Guard guard = needs[&op];

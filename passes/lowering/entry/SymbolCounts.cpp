@@ -1,5 +1,6 @@
 //===- SymbolCounts.cpp - Groups that compute symbols, and who needs them ---===//
 #include "passes/lowering/entry/SymbolCounts.h"
+#include "dialects/nn/Constraints.h"
 #include "passes/target/choice/KernelTable.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -48,6 +49,14 @@ SymbolCounts::SymbolCounts(Block &block) : dims(block.getParentOp()->getParentOf
   for (auto group : block.getOps<GroupOp>())
     if (auto count = getSymbolCount(group))
       counts[count->symbol] = count->count;
+  for (const Constraint &constraint : getConstraints(block.getParentOp()->getParentOfType<ModuleOp>()))
+    dims.collect(constraint.mustBeZero, checked);
+}
+
+bool SymbolCounts::isChecked(Operation *op) const {
+  auto group = dyn_cast<GroupOp>(op);
+  std::optional<SymbolCount> count = group ? getSymbolCount(group) : std::nullopt;
+  return count && llvm::is_contained(checked, count->symbol);
 }
 
 SmallVector<Value> SymbolCounts::getCounts(Operation *op) const {

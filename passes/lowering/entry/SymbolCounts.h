@@ -27,12 +27,16 @@ public:
   bool empty() const { return counts.empty(); }
   /// The counts that `op` needs before it, reshapes and choices included.
   llvm::SmallVector<mlir::Value> getCounts(mlir::Operation *op) const;
+  /// Whether `op` computes a count that a constraint mentions.
+  bool isChecked(mlir::Operation *op) const;
   /// Puts every operation behind the counts that it needs. False when there is no such order.
   bool sort(mlir::Block &block) const;
 
 private:
   nn::ComputedDims dims;
   llvm::MapVector<unsigned, mlir::Value> counts;
+  /// The computed symbols of constraints.
+  llvm::SmallVector<unsigned> checked;
 };
 
 } // namespace kiln
