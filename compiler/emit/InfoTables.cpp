@@ -135,7 +135,7 @@ static std::string printMetadata(const Signature &signature) {
   return rows.empty() ? "" : "const kiln_metadata_entry metadata_table[] = {\n" + rows + "};\n";
 }
 
-/// What a run demands of the caller's dimensions; empty if they are all static.
+/// What a run demands of the caller's dimensions and of the data; empty if they are all static and there is nothing to compute sizes from.
 static std::string printDemands(const Signature &signature, size_t &count) {
   std::string arrays, rows;
   for (const SizeDemand &demand : listSizeDemands(signature, [](const SignatureSymbol &symbol) { return symbol.field; })) {
@@ -148,6 +148,10 @@ static std::string printDemands(const Signature &signature, size_t &count) {
     arrays += array("int32_t ", id, symbols);
     rows += "    {" + makeStringLiteral(demand.number) + ", " + makeStringLiteral(demand.words) + ", " + id + ", " + std::to_string(symbols.size()) + ", " +
             demandStatus(demand).str() + (demand.isLeast ? ", 1, {}},\n" : ", 0, {}},\n");
+  }
+  for (const std::string &words : signature.dataDemands) {
+    rows += "    {\"0\", " + makeStringLiteral(words) + ", nullptr, 0, KILN_STATUS_DIMENSION_MISMATCH, 0, {}},\n";
+    ++count;
   }
   return rows.empty() ? "" : arrays + "const kiln_demand_info demand_table[] = {\n" + rows + "};\n";
 }

@@ -5,6 +5,7 @@
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/Constraints.h"
 #include "dialects/nn/DimFacts.h"
+#include "dialects/nn/SymbolAttributeNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -155,10 +156,15 @@ void readSizeRules(Signature &signature) {
   constexpr unsigned mostParts = 400;
   constexpr size_t mostText = 160;
   auto nameOf = [&](unsigned position) { return signature.findSymbol(position)->field; };
+  auto names = signature.module()->getAttrOfType<ArrayAttr>(nn::symbolsAttrName);
+  auto nameOfAny = [&](unsigned position) { return cast<StringAttr>(names[position]).str(); };
   std::map<unsigned, Allowed> allowed;
   std::vector<bool> isSaid;
   for (const nn::Constraint &constraint : nn::getConstraints(signature.module())) {
     auto symbols = listGiven(constraint.mustBeZero, signature);
+    if (!symbols && !nn::hasMoreParts(constraint.mustBeZero, mostParts))
+      if (std::string text = ruleText(constraint.mustBeZero, nameOfAny); text.size() <= mostText)
+        signature.dataDemands.push_back(withNode("the data must give " + text, constraint.node));
     if (!symbols || symbols->empty())
       continue;
     SizeRule rule{constraint.mustBeZero, constraint.node, *symbols, "", ""};

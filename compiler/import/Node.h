@@ -180,7 +180,7 @@ public:
   std::optional<DimExprs> knownIntegers(unsigned input, llvm::StringRef what);
   std::optional<llvm::SmallVector<int64_t>> constantIntegers(unsigned input, llvm::StringRef what);
   /// The dimensions that the model declares for output `i`, when it declares all. They stand in for a shape, axes or sizes that only
-  /// the data would tell (`isKnown` says so): the declaration is the model's promise about them.
+  /// the data would tell (`isKnown` says so). An importer that takes them has a run check that the data agree (DeclaredShapes.h).
   std::optional<DimExprs> declaredDims(unsigned i = 0) const;
   /// The number of them, which the model may declare alone.
   std::optional<int64_t> declaredRank(unsigned i = 0) const;

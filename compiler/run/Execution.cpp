@@ -174,7 +174,9 @@ llvm::Error Execution::run(const kiln_context *context) {
     return runElsewhere({}).takeError();
   if (kiln_status status = call(context)) {
     auto again = [&](const kiln_context *watched) { return call(watched); };
-    std::string details = status == KILN_STATUS_MISSING_FUNCTION ? describeMissing(context, again) : describePicture(context);
+    std::string details = status == KILN_STATUS_DIMENSION_MISMATCH  ? model->describeDataDemands()
+                          : status == KILN_STATUS_MISSING_FUNCTION ? describeMissing(context, again)
+                                                                   : describePicture(context);
     return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)) + details);
   }
   if (!workspace.isGuardIntact())

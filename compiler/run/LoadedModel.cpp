@@ -325,6 +325,14 @@ std::string LoadedModel::explain(ArrayRef<int64_t> dims) const {
   return "";
 }
 
+std::string LoadedModel::describeDataDemands() const {
+  std::string text;
+  for (const kiln_demand_info &demand : getDemands())
+    if (demand.num_symbols == 0)
+      text += (text.empty() ? ": " : "; ") + std::string(demand.words);
+  return text;
+}
+
 Expected<int64_t> LoadedModel::evaluate(StringRef text, ArrayRef<int64_t> dims) const {
   return evaluateDim(text, [&](StringRef name) -> std::optional<int64_t> {
     for (int symbol = 0; symbol < info->num_symbols; ++symbol)

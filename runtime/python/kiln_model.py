@@ -271,4 +271,6 @@ class Model:
             arguments.append(ctypes.c_void_p(self._weights.ctypes.data))
         status = self._run(*arguments, ctypes.c_void_p(self._own.workspace.ctypes.data), None)
         if status:
-            raise KilnError(f"{self.name}: the model did not run: {STATUSES.get(status, f'status {status} of kiln_status')}", status)
+            demands = [self._info.demands[i] for i in range(self._info.num_demands)] if status == MISMATCH else []
+            details = "".join(f"; {demand.words.decode()}" for demand in demands if not demand.num_symbols)
+            raise KilnError(f"{self.name}: the model did not run: {STATUSES.get(status, f'status {status} of kiln_status')}{details}", status)

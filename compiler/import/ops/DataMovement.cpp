@@ -1,7 +1,9 @@
 //===- DataMovement.cpp - Slices, joins, borders, permutations ---------------===//
+#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Strings.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -117,6 +119,7 @@ static std::optional<DimExprs> declaredExtents(Node &node, int64_t axis) {
       return node.knownIntegers(1, "split");
     extents.push_back((*dims)[axis]);
   }
+  expectInRun(node, node.input(1), extents);
   return extents;
 }
 
@@ -206,6 +209,7 @@ static LogicalResult tile(Node &node) {
     repeats.emplace();
     for (auto [to, from] : llvm::zip_equal(*declared, dims))
       repeats->push_back(divideExactly({to}, {from}, node.context()));
+    expectInRun(node, node.binary<MulOp>(node.cast(node.input(1), node.builder().getI64Type()), makeDimVector(node, dims)), *declared);
   } else {
     repeats = node.knownIntegers(1, "repeats");
   }

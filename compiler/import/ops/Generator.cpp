@@ -1,4 +1,5 @@
 //===- Generator.cpp - Tensors out of attributes and coordinates -------------===//
+#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Strings.h"
@@ -50,6 +51,8 @@ static LogicalResult constant(Node &node) {
 static LogicalResult constantOfShape(Node &node) {
   auto declared = node.isKnown(0) ? std::nullopt : node.declaredDims();
   auto dims = declared ? declared : node.knownIntegers(0, "the shape");
+  if (declared)
+    expectInRun(node, node.input(0), *declared);
   ElementsAttr value = node.findTensor("value");
   if (node.failed())
     return failure();
@@ -75,6 +78,20 @@ static Value knownRange(Node &node, AffineExpr count, const std::optional<DimExp
   return materialize(node.builder(), node.loc, RankedTensorType::get({*length}, element), contents);
 }
 
+/// Ends a run in which max(ceil((limit - start) / delta), 0) is not this count.
+static void expectCount(Node &node, Value step, AffineExpr count) {
+  Type f64 = node.builder().getF64Type();
+  auto scalar = [&](Value value) { return node.reshape(value, {}); };
+  // Integers of 64 bits are subtracted before they are rounded.
+  bool isFloat = isa<FloatType>(node.elementType(step));
+  auto wide = [&](Value value) { return isFloat ? node.cast(scalar(value), f64) : scalar(value); };
+  Value distance = node.cast(node.binary<SubOp>(wide(node.input(1)), wide(node.input(0))), f64);
+  Value steps = node.binary<DivOp>(distance, node.cast(scalar(step), f64));
+  steps = node.failed() ? steps : node.binary<MaximumOp>(node.unary<CeilOp>(steps), 0);
+  Value expected = node.cast(node.reshape(makeDimVector(node, count), {}), f64);
+  expectInRun(node, node.failed() ? expected : node.compare<EqualOp>(steps, expected));
+}
+
 /// start + delta * i. The count is known for known bounds, or from expressions when delta is one, which it is where com.microsoft's has none.
 static LogicalResult range(Node &node) {
   Type element = node.elementType(node.input(0));
@@ -84,6 +101,7 @@ static LogicalResult range(Node &node) {
     if (nn::getConstantDim(nn::getNumElements(node.dims(node.input(i)), node.context())) != 1 || node.elementType(node.input(i)) != element)
       return node.error("start, limit and delta must be scalars of one type");
   AffineExpr count;
+  auto isKnown = [&](Value value) { return getContents(value).has_value(); };
   auto start = getIntegerContents(node.input(0)), limit = getIntegerContents(node.input(1));
   auto delta = given == 3 ? getIntegerContents(step) : std::optional(DimExprs{node.number(1)});
   if (start && limit && delta) {
@@ -106,8 +124,10 @@ static LogicalResult range(Node &node) {
       distance = node.clampLow(distance, node.number(0), "the range ends before it starts");
       count = nn::simplifyDim(distance.ceilDiv(std::abs(*by)));
     }
-  } else if (auto declared = node.declaredDims(); declared && declared->size() == 1) {
+  } else if (auto declared = node.declaredDims();
+             declared && declared->size() == 1 && !(isKnown(node.input(0)) && isKnown(node.input(1)) && isKnown(step))) {
     count = declared->front();
+    expectCount(node, step, count);
   } else {
     double bounds[3] = {0, 0, 1};
     for (unsigned i = 0; i < given; ++i) {
@@ -174,8 +194,10 @@ static LogicalResult oneHot(Node &node) {
   Value indices = node.input(0), values = node.input(2);
   auto depth = getContents(node.input(1));
   int64_t rank = node.rank(indices), axis = node.axis(node.getInt("axis", -1), rank + 1);
-  if (auto declared = node.declaredDims(); !depth && declared && static_cast<int64_t>(declared->size()) == rank + 1 && !node.failed())
+  if (auto declared = node.declaredDims(); !depth && declared && static_cast<int64_t>(declared->size()) == rank + 1 && !node.failed()) {
     depth = Contents{{(*declared)[axis]}};
+    expectInRun(node, node.cast(node.input(1), node.builder().getI64Type()), (*declared)[axis]);
+  }
   if (!depth || depth->size() != 1)
     return node.unsupported("depth is known only at run time", "make it a constant");
   if (node.failed() || !node.expectRank(values, 1, "values") || !node.unify(node.dims(values)[0], node.number(2), "expected the values off and on: sizes"))

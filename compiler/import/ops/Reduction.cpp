@@ -1,4 +1,5 @@
 //===- Reduction.cpp - Reductions, scans, sorts ------------------------------===//
+#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/NNArithmeticOps.h"
@@ -47,8 +48,13 @@ static std::optional<SmallVector<int64_t>> declaredAxes(Node &node, const Reduct
     ++explanations;
   }
   // No axes at all would mean all of them, or none.
-  if (explanations == 1 && !found.empty())
+  if (explanations == 1 && !found.empty()) {
+    DimExprs marks;
+    for (int64_t i = 0, rank = static_cast<int64_t>(from.size()); i < rank; ++i)
+      marks.push_back(node.number(llvm::is_contained(found, i)));
+    expectInRun(node, markAxes(node, node.input(1), static_cast<int64_t>(from.size())), marks);
     return found;
+  }
   return node.constantIntegers(1, "axes");
 }
 
@@ -64,7 +70,8 @@ static std::optional<Reduction> readReduction(Node &node, int64_t inputSince) {
     given = node.findInts("axes");
   } else {
     isNoop = node.getFlag("noop_with_empty_axes");
-    if (node.hasInput(1))
+    bool hasAxes = node.hasInput(1) && nn::getConstantDim(nn::getNumElements(node.dims(node.input(1)), node.context())) != 0;
+    if (hasAxes)
       given = node.isKnown(1) ? node.constantIntegers(1, "axes") : declaredAxes(node, r);
   }
   if (node.failed())
@@ -183,9 +190,10 @@ static LogicalResult topK(Node &node) {
     return failure();
   if (node.opset < 10)
     k.push_back(node.number(node.requireInt("k")));
-  else if (auto declared = node.declaredDims(); declared && !node.isKnown(1) && declared->size() == dims.size())
+  else if (auto declared = node.declaredDims(); declared && !node.isKnown(1) && declared->size() == dims.size()) {
     k.push_back((*declared)[axis]);
-  else if (auto given = node.knownIntegers(1, "k"))
+    expectInRun(node, node.input(1), k);
+  } else if (auto given = node.knownIntegers(1, "k"))
     k = *given;
   if (node.failed() || k.size() != 1)
     return node.error("k has " + Twine(k.size()) + " elements, expected one");

@@ -1,4 +1,5 @@
 //===- Resize.cpp - Resize and Upsample --------------------------------------===//
+#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/ConstantData.h"
@@ -112,6 +113,7 @@ static std::optional<Target> readTarget(Node &node, Value x, ArrayRef<int64_t> a
     sizes.emplace();
     for (int64_t axis : axes)
       sizes->push_back((*declared)[axis]);
+    expectInRun(node, node.input(3), *sizes);
   } else {
     sizes = node.knownIntegers(3, "sizes");
   }

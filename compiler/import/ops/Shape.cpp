@@ -1,7 +1,9 @@
 //===- Shape.cpp - Operators that ask for or change the shape ----------------===//
+#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
 
 using namespace mlir;
 
@@ -56,6 +58,22 @@ static std::optional<DimExprs> shapeAttribute(Node &node) {
   return llvm::map_to_vector<6>(*sizes, [&](int64_t size) { return node.number(size); });
 }
 
+/// Ends a run whose shape is not the declared one, where 0 copies a dimension. What -1 stands for follows from the number of elements.
+static void expectShape(Node &node, ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> declared, bool allowZero) {
+  Value shape = node.cast(node.input(1), node.builder().getI64Type());
+  AffineExpr rank = node.number(static_cast<int64_t>(declared.size()));
+  if (node.failed() || !node.expectRank(shape, 1, "the shape") || !node.unify(node.dims(shape)[0], rank, "the model declares another rank: numbers of sizes"))
+    return;
+  DimExprs copied(declared.size(), node.number(-1));
+  if (!allowZero)
+    std::copy_n(from.begin(), std::min(from.size(), declared.size()), copied.begin());
+  shape = node.reshape(shape, {rank});
+  Value isCopy = node.binary<nn::AndOp>(node.compare<nn::EqualOp>(shape, node.splatLike(shape, 0)),
+                                    node.compare<nn::EqualOp>(makeDimVector(node, copied), makeDimVector(node, declared)));
+  Value isOpen = node.compare<nn::EqualOp>(shape, node.splatLike(shape, -1));
+  expectInRun(node, node.binary<nn::OrOp>(node.binary<nn::OrOp>(isCopy, isOpen), node.compare<nn::EqualOp>(shape, makeDimVector(node, declared))));
+}
+
 static LogicalResult reshape(Node &node) {
   Value x = node.input(0);
   DimExprs from = node.dims(x), to;
@@ -65,8 +83,10 @@ static LogicalResult reshape(Node &node) {
   bool allowZero = node.getFlag("allowzero");
   if (!target)
     return failure();
-  if (declared)
-    return reshapeChecked(node, x, *declared);
+  if (declared) {
+    expectShape(node, from, *declared, allowZero);
+    return node.failed() ? failure() : reshapeChecked(node, x, *declared);
+  }
   int64_t inferred = -1;
   bool hasZero = false;
   for (auto [i, dim] : llvm::enumerate(*target)) {
@@ -160,8 +180,10 @@ static LogicalResult squeezeOnes(Node &node, Value x) {
 static LogicalResult squeeze(Node &node) {
   Value x = node.input(0);
   DimExprs dims = node.dims(x), kept;
-  if (auto declared = node.declaredDims(); declared && node.opset >= 13 && !node.isKnown(1))
-    return reshapeChecked(node, x, *declared);
+  if (auto declared = node.declaredDims(); declared && node.opset >= 13 && !node.isKnown(1)) {
+    expectAxesInRun(node, node.input(1), *declared, dims);
+    return node.failed() ? failure() : reshapeChecked(node, x, *declared);
+  }
   auto given = squeezeAxes(node);
   if (!given)
     return node.failed() ? failure() : squeezeOnes(node, x);
@@ -181,8 +203,10 @@ static LogicalResult squeeze(Node &node) {
 static LogicalResult unsqueeze(Node &node) {
   Value x = node.input(0);
   DimExprs dims = node.dims(x);
-  if (auto declared = node.declaredDims(); declared && node.opset >= 13 && !node.isKnown(1))
-    return reshapeChecked(node, x, *declared);
+  if (auto declared = node.declaredDims(); declared && node.opset >= 13 && !node.isKnown(1)) {
+    expectAxesInRun(node, node.input(1), dims, *declared);
+    return node.failed() ? failure() : reshapeChecked(node, x, *declared);
+  }
   auto given = squeezeAxes(node);
   if (!given)
     return node.error("axes are missing");
@@ -194,11 +218,36 @@ static LogicalResult unsqueeze(Node &node) {
   return node.result(node.reshape(x, dims));
 }
 
+/// Ends a run whose shape, broadcast with the input's, is not the declared one.
+static void expectExpanded(Node &node, DimExprs from, ArrayRef<AffineExpr> declared) {
+  Value shape = node.input(1);
+  auto length = node.failed() ? std::nullopt : nn::getConstantDim(nn::getNumElements(node.dims(shape), node.context()));
+  int64_t rank = static_cast<int64_t>(declared.size());
+  if (!length || *length > rank || std::max<int64_t>(*length, static_cast<int64_t>(from.size())) != rank) {
+    (void)node.unsupported("the rank of the shape is not what the model declares", "make it a constant");
+    return;
+  }
+  from.insert(from.begin(), rank - from.size(), node.number(1));
+  // Dimensions in front that the shape does not have are the input's.
+  for (auto [dim, want] : llvm::zip(ArrayRef(from).drop_back(*length), declared))
+    if (!node.unify(dim, want, "the model declares another size: dimensions"))
+      return;
+  declared = declared.take_back(*length);
+  shape = node.cast(node.reshape(shape, {node.number(*length)}), node.builder().getI64Type());
+  if (node.failed() || *length == 0)
+    return;
+  Value want = makeDimVector(node, declared), have = makeDimVector(node, ArrayRef(from).take_back(*length));
+  Value keeps = node.binary<nn::AndOp>(node.compare<nn::EqualOp>(shape, node.splatLike(shape, 1)), node.compare<nn::EqualOp>(have, want));
+  expectInRun(node, node.binary<nn::OrOp>(keeps, node.compare<nn::EqualOp>(shape, want)));
+}
+
 static LogicalResult expand(Node &node) {
   Value x = node.input(0);
   auto declared = node.isKnown(1) ? std::nullopt : node.declaredDims();
   auto target = declared ? declared : node.knownIntegers(1, "the shape");
-  if (!target)
+  if (declared)
+    expectExpanded(node, node.dims(x), *declared);
+  if (!target || node.failed())
     return failure();
   for (AffineExpr dim : *target)
     if (auto known = nn::getConstantDim(dim); known && *known < 0)
