@@ -246,8 +246,10 @@ static void checkBorder(Node &node, PadMode mode, AffineExpr kept, AffineExpr am
   if (mode == PadMode::Constant || provablyAtMost(amount, node.number(0)))
     return;
   auto size = nn::getConstantDim(kept), border = nn::getConstantDim(amount);
+  AffineExpr room = kept - 1 - (mode == PadMode::Reflect ? amount : node.number(0));
+  // An amount that adds nothing in a run needs nothing to repeat.
   if (!size || !border)
-    node.requireNotNegative(kept - 1 - (mode == PadMode::Reflect ? amount : node.number(0)), "the border is larger than the dimension");
+    node.requireNotNegative(border ? room : node.facts().getLarger(room, -amount), "the border is larger than the dimension");
   else if (*size <= 0)
     (void)node.error("cannot pad an empty dimension with its own elements");
   else if (mode == PadMode::Reflect && *border >= *size)
