@@ -150,6 +150,8 @@ static std::optional<DimExprs> splitExtents(Node &node, AffineExpr size, int64_t
   AffineExpr each = nn::simplifyDim(size.ceilDiv(parts));
   extents.assign(parts, each);
   extents.back() = nn::simplifyDim(size - each * (parts - 1));
+  if (!known)
+    node.requireInRun(extents.back());
   return extents;
 }
 
@@ -282,6 +284,7 @@ static LogicalResult padBy(Node &node, bool areInputs) {
     low[axis] = (*pads)[i];
     high[axis] = (*pads)[axes.size() + i];
     AffineExpr zero = node.number(0), kept = node.dims(x)[axis] - node.facts().getLarger(-low[axis], zero) - node.facts().getLarger(-high[axis], zero);
+    node.requireInRun(node.dims(x)[axis] + low[axis] + high[axis]);
     checkBorder(node, *mode, nn::simplifyDim(kept), low[axis]);
     checkBorder(node, *mode, nn::simplifyDim(kept), high[axis]);
   }
