@@ -12,7 +12,6 @@
 #include "dialects/nn/SymbolAttributeNames.h"
 #include "dialects/nn/SymbolBounds.h"
 
-#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
@@ -104,8 +103,8 @@ static std::string checkModule(ModuleOp module, const Limits &limits) {
 
 OwningOpRef<ModuleOp> readIR(MLIRContext &context, std::unique_ptr<llvm::MemoryBuffer> buffer, const Limits &limits, std::vector<std::string> &errors) {
   std::string name = buffer->getBufferIdentifier().str();
-  if (!isBytecode(buffer->getMemBufferRef()) && isTooDeep(buffer->getBuffer())) {
-    errors.push_back(name + ": brackets or expressions are nested too deep");
+  if (StringRef excess = findExcess(buffer->getBuffer()); !excess.empty()) {
+    errors.push_back(name + ": " + excess.str());
     return nullptr;
   }
   llvm::SourceMgr sources;

@@ -2,6 +2,8 @@
 #include "compiler/Recursion.h"
 #include "compiler/files/Printable.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/WithColor.h"
 #include <csignal>
@@ -16,15 +18,32 @@ namespace kiln {
 
 //===- Texts ---------------------------------------------------------------===//
 
-/// More levels than any real text has.
-static constexpr unsigned deepestBrackets = 256, mostOperators = 1000;
+/// More levels than any real text has, and more digits than the longest exact decimal of a double, which has 1,074 after its point.
+static constexpr unsigned deepestBrackets = 256, mostOperators = 1000, mostDigits = 2000;
+static constexpr StringLiteral tooDeep = "brackets or expressions are nested too deep", tooLong = "a number has more than 2000 digits";
 
-bool isTooDeep(StringRef text) {
+bool FractionLength::add(char c) {
+  bool isPoint = c == '.', isDigit = llvm::isDigit(c);
+  hasPoint = isPoint || (hasPoint && isDigit);
+  digits = isDigit ? digits + 1 : isPoint ? digits : 0;
+  return digits <= mostDigits || !hasPoint;
+}
+
+/// Bytecode has texts of attributes that MLIR's lexer reads.
+static bool hasLongFraction(StringRef bytes) {
+  FractionLength length;
+  return any_of(bytes, [&](char c) { return !length.add(c); });
+}
+
+StringRef findExcess(StringRef text) {
+  if (mlir::isBytecode(MemoryBufferRef(text, "")))
+    return hasLongFraction(text) ? StringRef(tooLong) : "";
   struct Level {
     char closes;
     unsigned operators = 0;
   };
   SmallVector<Level> levels = {{0}};
+  unsigned digits = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     bool opens = StringRef("([{<").contains(c), isArrow = c == '>' && i > 0 && text[i - 1] == '-';
@@ -42,10 +61,13 @@ bool isTooDeep(StringRef text) {
     } else if (StringRef("+-*").contains(c) || text.substr(i).starts_with(" mod ") || text.substr(i).starts_with("div ")) {
       ++levels.back().operators;
     }
+    digits = isHexDigit(c) || c == '.' ? digits + 1 : 0;
+    if (digits > mostDigits)
+      return tooLong;
     if (levels.size() > deepestBrackets || levels.back().operators > mostOperators)
-      return true;
+      return tooDeep;
   }
-  return false;
+  return "";
 }
 
 bool JsonDepth::add(char c) {
@@ -140,8 +162,8 @@ int runOnIR(int argc, char **argv, function_ref<int()> tool) {
   bool isPiped = input == "-";
   if (!input.empty() && !(isPiped && isatty(STDIN_FILENO)))
     if (auto text = MemoryBuffer::getFileOrSTDIN(input)) {
-      if (isTooDeep((*text)->getBuffer())) {
-        printLine(WithColor::error(errs()), input + ": brackets or expressions are nested too deep");
+      if (StringRef excess = findExcess((*text)->getBuffer()); !excess.empty()) {
+        printLine(WithColor::error(errs()), input + ": " + excess);
         return 1;
       }
       if (isPiped && !giveAsInput((*text)->getBuffer())) {

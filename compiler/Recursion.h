@@ -1,7 +1,7 @@
 //===- Recursion.h - Protection of recursive code from stack overflow ---===//
 //
 // MLIR's parser and LLVM's JSON parser recurse for each bracket, and some code recurses for each operation of a chain. The depth of untrusted texts is
-// checked before they are parsed, and programs run on a stack that is large enough for texts that pass the check.
+// checked before they are parsed, as is the length of their numbers, and programs run on a stack that is large enough for texts that pass the check.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_RECURSION_H
@@ -12,8 +12,20 @@
 
 namespace kiln {
 
-/// Whether the brackets of IR nest so deep, or so many operators follow each other between commas, that a parser's stack might overflow.
-bool isTooDeep(llvm::StringRef ir);
+/// Returns what MLIR's parser or lexer cannot bear of a text or bytecode: brackets that nest so deep, or so many operators between commas, that the stack might
+/// overflow, or a number of so many digits that LLVM writes beyond an array. Empty if there is none.
+llvm::StringRef findExcess(llvm::StringRef ir);
+
+/// Counts the digits of decimal fractions, byte by byte.
+class FractionLength {
+public:
+  /// False if a fraction has too many digits.
+  bool add(char c);
+
+private:
+  unsigned digits = 0;
+  bool hasPoint = false;
+};
 
 /// Counts the open brackets of a JSON text, byte by byte.
 class JsonDepth {

@@ -3,6 +3,7 @@
 #include "compiler/definitions/Checker.h"
 #include "compiler/definitions/Functions.h"
 #include "compiler/files/Printable.h"
+#include "dialects/nn/RealNumber.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -136,7 +137,7 @@ bool Parser::parseLiteral(Literal &literal) {
   } else if (peek().kind == Token::Kind::Real || peek().is("inf") || peek().is("nan") || peek().is("pi")) {
     constexpr double pi = 3.14159265358979323846;
     literal.real = text == "inf" ? HUGE_VAL : text == "nan" ? std::nan("") : text == "pi" ? pi : 0.0;
-    if (peek().kind == Token::Kind::Real && text.getAsDouble(literal.real, /*AllowInexact=*/true))
+    if (peek().kind == Token::Kind::Real && !parseReal(text, literal.real))
       return error(literal.place, printable(text, 60) + " is no number of 64 bits");
     literal.real *= negative ? -1 : 1;
   } else {

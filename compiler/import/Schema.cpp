@@ -8,6 +8,7 @@
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/RealNumber.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -244,11 +245,11 @@ std::string findFaultInAttribute(const Attribute &attribute, bool isInFunction) 
 static bool isInRange(double number, StringRef range) {
   double least, most;
   if (range.consume_front(">="))
-    return !range.getAsDouble(least) && number >= least;
+    return parseReal(range, least) && number >= least;
   if (range.consume_front(">"))
-    return !range.getAsDouble(least) && number > least;
+    return parseReal(range, least) && number > least;
   auto [low, high] = range.drop_front().drop_back().split(',');
-  bool isRead = !low.getAsDouble(least) && !high.getAsDouble(most);
+  bool isRead = parseReal(low, least) && parseReal(high, most);
   return isRead && number >= least && number <= most;
 }
 

@@ -7,6 +7,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNQuantizedOps.h"
 #include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/RealNumber.h"
 #include "dialects/nn/SignatureAttributeNames.h"
 #include "dialects/nn/TensorQuantization.h"
 
@@ -87,7 +88,7 @@ static std::vector<char> parseNumbers(StringRef text, Type element, int64_t coun
     uint64_t bits = 0;
     if (auto real = dyn_cast<FloatType>(element)) {
       double value;
-      if (part.getAsDouble(value))
+      if (!parseReal(part, value))
         return {};
       APFloat number(value);
       bool inexact;

@@ -11,6 +11,7 @@
 #include "compiler/import/TextModel.h"
 #include "compiler/import/Diagnostics.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/nn/RealNumber.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -237,7 +238,7 @@ void TextReader::addNumber(Tensor &tensor) {
   if (tensor.data_type() == Tensor::FLOAT || tensor.data_type() == Tensor::DOUBLE) {
     StringRef number = readNumber();
     double value = 0;
-    if (number.ltrim('+').getAsDouble(value))
+    if (!parseReal(number.ltrim('+'), value))
       fail("expected a number, got '" + printable(number) + "'");
     tensor.data_type() == Tensor::FLOAT ? tensor.add_float_data(static_cast<float>(value)) : tensor.add_double_data(value);
     return;
@@ -286,7 +287,7 @@ void TextReader::addValue(Attribute &attribute, bool isTyped) {
     int64_t integer = 0;
     double real = 0;
     bool isReal = number.getAsInteger(10, integer), wantsReal = attribute.type() == Attribute::FLOAT || attribute.type() == Attribute::FLOATS;
-    if (isReal && number.getAsDouble(real))
+    if (isReal && !parseReal(number, real))
       fail("expected a number, got '" + printable(number) + "'");
     else if (isReal || wantsReal) {
       float value = static_cast<float>(isReal ? real : static_cast<double>(integer));

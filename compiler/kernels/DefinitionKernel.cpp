@@ -5,6 +5,7 @@
 #include "compiler/import/onnx.pb.h"
 #include "compiler/kernels/ModelBuilding.h"
 #include "compiler/run/Tensor.h"
+#include "dialects/nn/RealNumber.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
@@ -97,7 +98,7 @@ static Error addAttributes(const Definition &definition, const KernelForm &form,
     std::string value = findValue(form, attribute.name);
     int64_t integer = 0;
     double real = 0;
-    if (attribute.value.isInteger ? StringRef(value).getAsInteger(10, integer) : StringRef(value).getAsDouble(real))
+    if (attribute.value.isInteger ? StringRef(value).getAsInteger(10, integer) : !parseReal(value, real))
       return makeError("kernel '" + form.kernel + "': " + attribute.name + "=" + value + ": expected " +
                        (attribute.value.isInteger ? "an integer" : "a number"));
     if (attribute.value.isInteger)

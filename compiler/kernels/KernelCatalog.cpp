@@ -3,6 +3,7 @@
 #include "compiler/definitions/Library.h"
 #include "compiler/kernels/DefinitionKernel.h"
 #include "compiler/run/Tensor.h"
+#include "dialects/nn/RealNumber.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
@@ -67,9 +68,9 @@ static std::string findValueFault(StringRef given, const KernelParameter &parame
   StringRef standard = parameter.value;
   double real;
   int64_t integer = 0, other = 0;
-  if (standard.getAsDouble(real))
+  if (!parseReal(standard, real))
     return "";
-  if (given.getAsDouble(real))
+  if (!parseReal(given, real))
     return "a number";
   if (standard.getAsInteger(10, other))
     return std::isfinite(real) && real >= 0 ? "" : "a number that is not negative";
@@ -97,7 +98,7 @@ static Error setParameters(ArrayRef<KernelParameter> given, KernelForm &form) {
       return makeError("kernel '" + form.kernel + "': " + what + ": expected " + fault);
     // A real number keeps its point, by which the text knows it.
     bool needsPoint = found->value.find_first_of(".e") != std::string::npos && isAlnum(parameter.value.back()) &&
-                      StringRef(parameter.value).find_first_of(".e") == StringRef::npos && !StringRef(parameter.value).getAsDouble(after);
+                      StringRef(parameter.value).find_first_of(".e") == StringRef::npos && parseReal(parameter.value, after);
     found->value = parameter.value + (needsPoint ? ".0" : "");
   }
   return Error::success();

@@ -3,6 +3,7 @@
 #include "compiler/import/onnx.pb.h"
 #include "compiler/kernels/ModelBuilding.h"
 #include "compiler/run/Tensor.h"
+#include "dialects/nn/RealNumber.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -90,7 +91,7 @@ std::string FormReader::number() {
   skipBlanks();
   StringRef found = rest.take_while([](char c) { return isAlnum(c) || c == '.' || c == '-' || c == '+'; });
   double value;
-  if (found.empty() || found.getAsDouble(value))
+  if (found.empty() || !parseReal(found, value))
     fail("a number");
   rest = rest.drop_front(std::min(found.size(), rest.size()));
   return found.str();
@@ -185,7 +186,7 @@ void FormReader::readAttribute(onnx::NodeProto &node) {
   std::string text = number();
   double real = 0;
   int64_t integer = 0;
-  if (isReal(text) && !StringRef(text).getAsDouble(real))
+  if (isReal(text) && parseReal(text, real))
     return builder.addReal(node, name, real);
   if (StringRef(text).getAsInteger(10, integer))
     fail("an integer");

@@ -2,6 +2,7 @@
 #include "compiler/kernels/ModelBuilding.h"
 #include "compiler/import/onnx.pb.h"
 #include "compiler/kernels/KernelForm.h"
+#include "dialects/nn/RealNumber.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -86,7 +87,7 @@ std::string ModelBuilder::addConstant(StringRef number, int element) {
   int64_t integer = 0;
   double real = 0;
   bool isReal = element == onnx::TensorProto::FLOAT || element == onnx::TensorProto::DOUBLE;
-  if (!element || (isReal ? number.getAsDouble(real) : number.getAsInteger(10, integer)))
+  if (!element || (isReal ? !parseReal(number, real) : number.getAsInteger(10, integer)))
     return "";
   onnx::TensorProto *tensor = model->mutable_graph()->add_initializer();
   tensor->set_name("constant_" + std::to_string(model->graph().initializer_size()));

@@ -1,5 +1,6 @@
 //===- Fill.cpp - Input tensors made from a short description --------------===//
 #include "compiler/run/Fill.h"
+#include "dialects/nn/RealNumber.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -46,7 +47,7 @@ uint64_t hashName(StringRef name) {
   return hash;
 }
 
-bool parseNumber(StringRef text, double &number) { return !text.getAsDouble(number) && std::isfinite(number); }
+bool parseNumber(StringRef text, double &number) { return parseReal(text, number) && std::isfinite(number); }
 
 llvm::Error wrong(StringRef text, StringRef expected) { return makeError("'" + text + "' is malformed: expected " + expected); }
 
@@ -88,7 +89,7 @@ llvm::Expected<std::optional<Fill>> parseFill(StringRef text) {
   fill.kind = Fill::Constant;
   if (kind == "zeros" || kind == "ones")
     fill.first = kind == "ones";
-  else if (kind.getAsDouble(fill.first))
+  else if (!parseReal(kind, fill.first))
     return std::nullopt;
   return fill;
 }

@@ -308,7 +308,8 @@ static kernel::TargetAttr fromText(MLIRContext *context, StringRef text, std::st
       fault = diagnostic.str();
     return success();
   });
-  auto target = isTooDeep(text) ? kernel::TargetAttr() : dyn_cast_or_null<kernel::TargetAttr>(parseAttribute(text.trim(), context));
+  fault = findExcess(text);
+  auto target = fault.empty() ? dyn_cast_or_null<kernel::TargetAttr>(parseAttribute(text.trim(), context)) : kernel::TargetAttr();
   if (!target && fault.empty())
     fault = "expected #kernel.target<...>";
   return target;

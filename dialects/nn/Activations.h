@@ -2,6 +2,7 @@
 #ifndef KILN_DIALECTS_NN_ACTIVATIONS_H
 #define KILN_DIALECTS_NN_ACTIVATIONS_H
 
+#include "dialects/nn/RealNumber.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
@@ -36,7 +37,7 @@ inline std::optional<RecurrentActivation> findRecurrentActivation(llvm::StringRe
   if (!rest.consume_back(")"))
     return std::nullopt;
   auto [alpha, beta] = rest.split(',');
-  bool isBroken = alpha.getAsDouble(activation.alpha) || (activation.numbers == 2) == beta.empty() || (!beta.empty() && beta.getAsDouble(activation.beta));
+  bool isBroken = !parseReal(alpha, activation.alpha) || (activation.numbers == 2) == beta.empty() || (!beta.empty() && !parseReal(beta, activation.beta));
   return isBroken || activation.numbers == 0 ? std::nullopt : std::optional(activation);
 }
 

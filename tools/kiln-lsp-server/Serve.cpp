@@ -55,15 +55,18 @@ private:
 };
 } // namespace
 
-/// Passes messages on from an editor. The server's parser calls itself for each bracket of a message, so one that nests without end ends the program.
+/// Passes messages on from an editor. The server's parser calls itself for each bracket of a message, and its lexer has no room for a fraction without end, so
+/// that a message with either ends the program.
 static void checkMessages(int from, int to) {
   MessageDepth depth;
+  FractionLength fraction;
   char bytes[4096];
   for (ssize_t count; (count = read(from, bytes, sizeof(bytes))) > 0;) {
     for (char c : llvm::StringRef(bytes, count)) {
-      if (depth.add(c))
+      bool isFlat = depth.add(c);
+      if (isFlat && fraction.add(c))
         continue;
-      llvm::errs() << "error: a message has brackets that are nested too deep\n";
+      llvm::errs() << (isFlat ? "error: a message has a number of too many digits\n" : "error: a message has brackets that are nested too deep\n");
       _exit(1);
     }
     if (!forward(to, llvm::StringRef(bytes, count)))

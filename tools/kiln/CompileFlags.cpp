@@ -8,6 +8,7 @@
 #include "compiler/run/Tensor.h"
 #include "compiler/target/System.h"
 #include "compiler/target/Targets.h"
+#include "dialects/nn/RealNumber.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/StageFlags.h"
 #include "llvm/ADT/StringExtras.h"
@@ -219,7 +220,7 @@ static Error parseRange(StringRef text, CompileOptions &options) {
   auto [input, range] = text.rsplit('=');
   auto [low, high] = range.split(':');
   std::pair<double, double> bounds;
-  if (input.empty() || low.getAsDouble(bounds.first) || high.getAsDouble(bounds.second) || !(bounds.first <= bounds.second))
+  if (input.empty() || !parseReal(low, bounds.first) || !parseReal(high, bounds.second) || !(bounds.first <= bounds.second))
     return wrong("input-range", text, "INPUT=LO:HI with LO <= HI");
   return keep("input-range", text, options.inputRanges, input, bounds);
 }

@@ -1,6 +1,7 @@
 //===- ImageFlags.cpp - The command-line options of pictures ---------------===//
 #include "tools/kiln/ImageFlags.h"
 #include "compiler/run/Tensor.h"
+#include "dialects/nn/RealNumber.h"
 #include "tools/kiln/Commands.h"
 
 using namespace llvm;
@@ -36,7 +37,7 @@ Expected<ImageOptions> getImageOptions() {
   options.layout = imageLayout;
   auto [top, bottom] = StringRef(imageScale).split('/');
   double divisor = 1;
-  if (top.getAsDouble(options.scale) || (!bottom.empty() && (bottom.getAsDouble(divisor) || divisor == 0)))
+  if (!parseReal(top, options.scale) || (!bottom.empty() && (!parseReal(bottom, divisor) || divisor == 0)))
     return makeError("--image-scale=" + imageScale + ": expected a number or a fraction such as 1/255");
   options.scale /= divisor;
   options.mean.assign(imageMean.begin(), imageMean.end());

@@ -11,6 +11,7 @@
 #include "compiler/files/Printable.h"
 #include "compiler/import/onnx.pb.h"
 #include "compiler/run/Npy.h"
+#include "dialects/nn/RealNumber.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/ModelRun.h"
 #include "tools/kiln/OutputFiles.h"
@@ -87,7 +88,7 @@ static Error addAttributes(const Definition &definition, onnx::NodeProto &node) 
     proto->set_name(name.str());
     int64_t integer = 0;
     double real = 0;
-    if (attribute->value.isInteger ? value.getAsInteger(10, integer) : value.getAsDouble(real))
+    if (attribute->value.isInteger ? value.getAsInteger(10, integer) : !parseReal(value, real))
       return makeError("--attribute=" + text + ": expected " + (attribute->value.isInteger ? "an integer" : "a number"));
     proto->set_type(attribute->value.isInteger ? onnx::AttributeProto::INT : onnx::AttributeProto::FLOAT);
     if (attribute->value.isInteger)

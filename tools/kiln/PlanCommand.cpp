@@ -9,6 +9,7 @@
 #include "compiler/files/InputFile.h"
 #include "compiler/plan/Chart.h"
 #include "compiler/run/Tensor.h"
+#include "dialects/nn/RealNumber.h"
 #include "passes/ranks/Layouts.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
@@ -55,7 +56,7 @@ static std::optional<double> readUnit(StringRef text, ArrayRef<std::pair<StringR
   for (auto [unit, factor] : units) {
     StringRef number = text;
     double value;
-    if (number.consume_back(unit) && !number.trim().getAsDouble(value) && value > 0 && std::isfinite(value))
+    if (number.consume_back(unit) && parseReal(number.trim(), value) && value > 0 && std::isfinite(value))
       return value * factor;
   }
   return std::nullopt;

@@ -45,6 +45,7 @@ CASES = {
                         "dialects/nn/OperationAttributeNames.h": 'inline constexpr llvm::StringLiteral markAttrName = "nn.mark";\n'}),
     "raw-output": ({"tools/kiln/A.cpp": 'WithColor::error(errs()) << reason;\n'}, {"tools/kiln/A.cpp": "printLine(WithColor::error(errs()), reason);\n"}),
     "files-opened": ({"compiler/A.cpp": "auto file = MemoryBuffer::getFile(path);\n"}, {"compiler/A.cpp": "auto file = readInputFile(path, mostTextBytes);\n"}),
+    "own-numbers": ({"tools/kiln/A.cpp": "return text.getAsDouble(number);\n"}, {"tools/kiln/A.cpp": "return parseReal(text, number);\n"}),
     "own-escapes": ({"compiler/emit/A.cpp": "text += '\\\\';\n"}, {"compiler/emit/BuildText.cpp": "text += '\\\\';\n", "compiler/emit/CMakeLists.txt": "X(BuildText.cpp)\n"}),
     "expected-failure": ({"test/a.mlir": "// XFAIL: *\n"}, {"test/a.mlir": "// RUN: true\n"}),
     "comment-share": ({"compiler/A.cpp": "// says what the next line says\nint a;\n" * 40}, {"compiler/A.cpp": "// why\n" + "int a;\n" * 40}),

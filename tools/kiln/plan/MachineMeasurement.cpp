@@ -3,6 +3,7 @@
 #include "compiler/plan/NetworkProbe.h"
 #include "compiler/run/MachineProbe.h"
 #include "compiler/run/Tensor.h"
+#include "dialects/nn/RealNumber.h"
 #include "kiln/ranks.h"
 #include "kiln/runtime.h"
 #include "llvm/ADT/StringExtras.h"
@@ -51,7 +52,7 @@ static double readSize(const Twine &path) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFileAsStream(path);
   StringRef text = file ? (*file)->getBuffer().trim() : "";
   double unit = text.consume_back("K") ? 1 << 10 : text.consume_back("M") ? 1 << 20 : 1, number = 0;
-  return text.getAsDouble(number) ? 0 : number * unit;
+  return parseReal(text, number) ? number * unit : 0;
 }
 
 /// Of the caches that Linux lists for the first core, the largest; of several, which each have some of the cores, all together. Otherwise what the C library
