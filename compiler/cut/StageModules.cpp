@@ -240,6 +240,7 @@ void StageMaker::setForms(const llvm::DenseSet<Value> &parts) {
 }
 
 void StageMaker::describe(unsigned stage, ModuleOp part) const {
+  removeMetadata(part, ownMetadata);
   std::vector<std::pair<std::string, std::string>> metadata = getMetadata(part);
   metadata.push_back({"kiln.stage", std::to_string(stage)});
   metadata.push_back({"kiln.stages", std::to_string(countStages())});

@@ -42,12 +42,12 @@ static LogicalResult checkSqueezed(SymbolicSizes &sizes, Diagnostics &diagnostic
   return success();
 }
 
-/// The file's metadata_props for the library's table, which is no place for large values.
+/// The file's metadata_props for the library's table, which is no place for large values. Programs believe the keys that Kiln writes.
 static std::vector<std::pair<std::string, std::string>> readMetadata(const onnx::ModelProto &model) {
   constexpr size_t mostBytes = size_t(1) << 16;
   std::vector<std::pair<std::string, std::string>> metadata;
   for (const auto &entry : model.metadata_props())
-    if (entry.key().size() + entry.value().size() <= mostBytes)
+    if (entry.key().size() + entry.value().size() <= mostBytes && !llvm::StringRef(entry.key()).starts_with(nn::ownMetadata))
       metadata.push_back({entry.key(), entry.value()});
   return metadata;
 }

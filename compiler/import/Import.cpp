@@ -204,6 +204,11 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   (*model->module)->removeAttr(nn::assumedAttrName);
   errors.clear();
   model->warnings = import::SignatureReader::describeReplaced(given, file->model().graph());
+  const auto &metadata = file->model().metadata_props();
+  auto own = llvm::find_if(metadata, [](const auto &entry) { return llvm::StringRef(entry.key()).starts_with(nn::ownMetadata); });
+  if (own != metadata.end())
+    model->warnings.push_back("'" + printable(own->key()) + "' of the metadata_props is left out, as is each key that begins with '" + nn::ownMetadata.str() +
+                              "', because only Kiln writes them");
   if (const import::Delegates *delegates = file->getDelegates()) {
     if (failed(delegates->write(*file, *model, diagnostics)))
       return failure();

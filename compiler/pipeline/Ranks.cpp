@@ -152,6 +152,7 @@ static std::vector<bool> listCutInputs(ModuleOp whole, ModuleOp part) {
 static void noteCuts(ModuleOp module) {
   std::optional<Grid> grid = getGrid(module);
   auto function = module.lookupSymbol<func::FuncOp>("main");
+  nn::removeMetadata(module, "kiln.shard.");
   std::vector<std::pair<std::string, std::string>> metadata = nn::getMetadata(module);
   auto note = [&](StringAttr name, const Cut &cut) {
     if (name && llvm::any_of(cut, [](int dim) { return dim != whole; }))

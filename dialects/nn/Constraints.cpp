@@ -59,6 +59,13 @@ std::vector<std::pair<std::string, std::string>> getMetadata(ModuleOp module) {
   return metadata;
 }
 
+void removeMetadata(ModuleOp module, StringRef prefix) {
+  std::vector<std::pair<std::string, std::string>> metadata = getMetadata(module);
+  llvm::erase_if(metadata, [&](const auto &entry) { return StringRef(entry.first).starts_with(prefix); });
+  module->removeAttr(metadataAttrName);
+  setMetadata(module, metadata);
+}
+
 void setMetadata(ModuleOp module, ArrayRef<std::pair<std::string, std::string>> metadata) {
   SmallVector<StringRef> texts;
   for (auto &[key, value] : metadata)

@@ -28,6 +28,10 @@ mlir::AffineExpr makeNotNegative(mlir::AffineExpr number);
 /// The texts of the file's metadata_props, keys with their values.
 std::vector<std::pair<std::string, std::string>> getMetadata(mlir::ModuleOp module);
 void setMetadata(mlir::ModuleOp module, llvm::ArrayRef<std::pair<std::string, std::string>> metadata);
+/// Removes the entries whose keys begin with the prefix.
+void removeMetadata(mlir::ModuleOp module, llvm::StringRef prefix);
+/// The keys that Kiln adds begin with it, and those of a file never do.
+inline constexpr llvm::StringLiteral ownMetadata = "kiln.";
 
 } // namespace kiln::nn
 

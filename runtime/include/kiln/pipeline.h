@@ -58,9 +58,9 @@ typedef struct kiln_pipeline kiln_pipeline;
 
 /* Makes a pipeline of all stages of a model, in their order, each with a thread; or of one stage, the others of which are at other ranks of the options'
  * communicator, or of that of its context. The caller owns *pipeline and frees it with kiln_pipeline_destroy(). Fails with
- * INVALID_ARGUMENT (stages that do not belong together, or neither all nor one of
- * them), NULL_POINTER (no dimensions, or no weights), ABI_MISMATCH, SIZE_OVERFLOW, MISSING_COMMUNICATOR (one stage of several, and
- * no communicator that has the ranks), OUT_OF_MEMORY or THREAD_FAILURE, and then *pipeline is NULL. Any thread. */
+ * INVALID_ARGUMENT (stages that do not belong together, metadata that is none of Kiln's, or neither all stages nor one of them), NULL_POINTER (no dimensions,
+ * or no weights), ABI_MISMATCH, SIZE_OVERFLOW, MISSING_COMMUNICATOR (one stage of several, and no communicator that has the ranks), OUT_OF_MEMORY or
+ * THREAD_FAILURE, and then *pipeline is NULL. Any thread. */
 kiln_status kiln_pipeline_create(const kiln_stage *stages, int32_t count, const kiln_pipeline_options *options, kiln_pipeline **pipeline);
 
 /* Ends the threads and frees all memory. NULL is allowed. No run may be in progress. */

@@ -149,6 +149,29 @@ kiln_status findCommunicator(kiln_pipeline *pipeline, const kiln_communicator *g
   return KILN_STATUS_OK;
 }
 
+// Whether the stages have the model's inputs and outputs from the first to the last, and each output once: the caller's arrays are as long.
+bool haveAllTensors(const kiln_pipeline *pipeline) {
+  int32_t inputs = 0, results = 0, highest = -1;
+  for (int32_t i = 0; i < pipeline->count; ++i) {
+    const Stage &stage = pipeline->stages[i];
+    for (int32_t k = 0; k < stage.library.info->num_inputs; ++k) {
+      inputs += stage.inputs[k].given >= 0;
+      highest = stage.inputs[k].given > highest ? stage.inputs[k].given : highest;
+    }
+    for (int32_t k = 0; k < stage.library.info->num_outputs; ++k)
+      results += stage.outputs[k].result >= 0;
+  }
+  if (highest >= inputs)
+    return false;
+  for (int32_t number = 0; number <= highest; ++number)
+    if (!kiln_pipeline_input(pipeline, number))
+      return false;
+  for (int32_t number = 0; number < results; ++number)
+    if (!kiln_pipeline_output(pipeline, number))
+      return false;
+  return true;
+}
+
 kiln_status readStages(kiln_pipeline *pipeline, const kiln_stage *stages, const kiln_pipeline_options &options) {
   for (int32_t i = 0; i < pipeline->count; ++i) {
     Stage &stage = pipeline->stages[i];
@@ -164,6 +187,8 @@ kiln_status readStages(kiln_pipeline *pipeline, const kiln_stage *stages, const 
   }
   if (kiln_status status = findCommunicator(pipeline, options.communicator))
     return status;
+  if (!pipeline->communicator && !haveAllTensors(pipeline))
+    return KILN_STATUS_INVALID_ARGUMENT;
   for (int32_t i = 0; i < pipeline->count; ++i) {
     if (kiln_status status = connect(pipeline, pipeline->stages[i]))
       return status;

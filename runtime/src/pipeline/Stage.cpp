@@ -63,6 +63,20 @@ bool kiln::takeNumber(const char **list, int32_t *number) {
   return true;
 }
 
+// "result 2", "to 1 3" or both. The readers are later stages.
+bool Stage::readOutput(const char *text, StageOutput *output) const {
+  if (takeWord(&text, "result") && !takeNumber(&text, &output->result))
+    return false;
+  while (*text == ' ')
+    ++text;
+  if (takeWord(&text, "to"))
+    output->readers = text;
+  for (int32_t to; *output->readers && takeNumber(&text, &to);)
+    if (to <= number || to >= count)
+      return false;
+  return !*text;
+}
+
 kiln_status Stage::read() {
   const kiln_model_info &info = *library.info;
   if (info.abi_version != KILN_ABI_VERSION || !KILN_HAS_FIELD(kiln_model_info, &info, num_metadata))
@@ -91,12 +105,8 @@ kiln_status Stage::read() {
     StageOutput &output = outputs[i];
     output = {info.outputs[i].name, -1, "", countBytes(info, info.outputs[i], dims), 0, nullptr};
     const char *text = findText(info, "kiln.output.", output.name);
-    if (!text || (takeWord(&text, "result") && !takeNumber(&text, &output.result)))
+    if (!text || !readOutput(text, &output))
       return KILN_STATUS_INVALID_ARGUMENT;
-    while (*text == ' ')
-      ++text;
-    if (takeWord(&text, "to"))
-      output.readers = text;
     if (output.result < 0 && output.bytes < 0)
       return KILN_STATUS_SIZE_OVERFLOW;
   }

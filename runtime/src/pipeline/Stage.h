@@ -41,6 +41,7 @@ struct Stage {
   bool takesWeights() const { return library.info->weights_file || isSharded(); }
   // Reads the library's table. The fields above the pointers are set.
   kiln_status read();
+  bool readOutput(const char *text, StageOutput *output) const;
   // Allocates the workspace and the buffers of borders, `depth` of each.
   kiln_status allocate(int64_t depth);
   void free();

@@ -252,6 +252,19 @@ TEST_F(Pipeline, RefusesWhatDoesNotBelongTogether) {
     EXPECT_EQ(create(&pipeline), KILN_STATUS_INVALID_ARGUMENT) << text;
   }
   libraries[1].metadata[3].value = "from 0";
+  // Numbers that lead out of the caller's arrays, an output that two stages write, and readers that are no later stages.
+  for (const char *text : {"given 1", "given 2", "given 100000", "given 99999999999"}) {
+    libraries[0].metadata[3].value = text;
+    EXPECT_EQ(create(&pipeline), KILN_STATUS_INVALID_ARGUMENT) << text;
+  }
+  libraries[0].metadata[3].value = "given 0";
+  for (const char *text : {"result 0 to 2", "result 2 to 2", "result 100000 to 2", "result to 2", "result 1 to 1", "result 1 to 0", "result 1 to 3", "result 1 to 2 x",
+                           "result 1 from 2", "result 1 to -1", "result 1 to 2 4294967298"}) {
+    libraries[1].metadata[5].value = text;
+    EXPECT_EQ(create(&pipeline), KILN_STATUS_INVALID_ARGUMENT) << text;
+    EXPECT_NE(kiln_pipeline_create(&stages[1], 1, &options, &pipeline), KILN_STATUS_OK) << text;
+  }
+  libraries[1].metadata[5].value = "result 1 to 2";
   for (const char *text : {"2*", "m", "n/0", "n n", "max(n)", "(n", "n + 1"}) {
     const char *const texts[] = {text};
     libraries[1].inputs[1].dim_texts = texts;
