@@ -19,6 +19,33 @@ static std::string keepOnly(StringRef text, StringRef others) {
 
 std::string makeCMakeWord(StringRef text) { return keepOnly(text, "_.+-=/:,"); }
 
+static bool isPlain(StringRef word) {
+  return !word.empty() && all_of(word, [](char c) { return isAlnum(c) || StringRef("_-./=:,+@%").contains(c); });
+}
+
+std::string quoteForShell(StringRef word) {
+  if (isPlain(word))
+    return word.str();
+  std::string result = "'";
+  for (char c : word)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string escapeForCMake(StringRef text) {
+  std::string result;
+  for (char c : text) {
+    size_t control = StringRef("\n\r\t").find(c);
+    bool escapes = control != StringRef::npos || StringRef("\\\"$@").contains(c);
+    result += (escapes ? "\\" : "") + std::string(1, control == StringRef::npos ? c : "nrt"[control]);
+  }
+  return result;
+}
+
+std::string quoteForCMake(StringRef word) { return isPlain(word) ? word.str() : "\"" + escapeForCMake(word) + "\""; }
+
+bool fitsCMakeList(StringRef word) { return word.find_first_of(";\\") == StringRef::npos && word.count('[') == word.count(']'); }
+
 std::string makePkgConfigWord(StringRef text) { return keepOnly(text, "_.+-"); }
 
 std::string makeAssemblerName(StringRef text) { return makeIdentifier(text); }

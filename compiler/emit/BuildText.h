@@ -1,7 +1,7 @@
 //===- BuildText.h - Foreign text in the languages of builds -----------------===//
 //
-// Text from a model, IR or a target may reach CMake, pkg-config, make and assembler text only through the function for that language in this header, as it
-// reaches C and C++ through those of Identifiers.h.
+// Text from a model, IR or a target may reach CMake, shells, pkg-config, make and assembler text only through the function for that language in this
+// header, as it reaches C and C++ through those of Identifiers.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef KILN_COMPILER_EMIT_BUILDTEXT_H
@@ -22,6 +22,16 @@ std::string makePkgConfigWord(llvm::StringRef text);
 
 /// A symbol or a section in assembler text.
 std::string makeAssemblerName(llvm::StringRef text);
+
+/// A word as a shell reads it back.
+std::string quoteForShell(llvm::StringRef word);
+
+/// A word as an argument of a CMake command, and text within the quotes of one. Text of CMake has no zero bytes.
+std::string quoteForCMake(llvm::StringRef word);
+std::string escapeForCMake(llvm::StringRef text);
+
+/// Whether lists of CMake, which a function's arguments become, keep the word as one.
+bool fitsCMakeList(llvm::StringRef word);
 
 /// An option of a compiler whose value comes from the target.
 std::string makeCompilerOption(llvm::StringRef option, llvm::StringRef value);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/kiln/Card.h"
 #include "compiler/Decisions.h"
+#include "compiler/emit/BuildText.h"
 #include "compiler/emit/Signature.h"
 #include "compiler/files/Printable.h"
 #include "dialects/kernel/Kernel.h"

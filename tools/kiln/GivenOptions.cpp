@@ -27,19 +27,4 @@ std::vector<std::string> getGivenOptions(cl::SubCommand &command, ArrayRef<Strin
   return options;
 }
 
-static bool isPlain(StringRef word) {
-  return !word.empty() && all_of(word, [](char c) { return isAlnum(c) || StringRef("_-./=:,+@%").contains(c); });
-}
-
-std::string quoteForShell(StringRef word) {
-  if (isPlain(word))
-    return word.str();
-  std::string result = "'";
-  for (char c : word)
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
-std::string quoteForCMake(StringRef word) { return isPlain(word) ? word.str() : "[==[" + word.str() + "]==]"; }
-
 } // namespace kiln

@@ -12,12 +12,6 @@ namespace kiln {
 /// The options as they were given, each with its value behind it if they were two words, but for those of the names in `without`.
 std::vector<std::string> getGivenOptions(llvm::cl::SubCommand &command, llvm::ArrayRef<llvm::StringRef> without);
 
-/// A word as a shell reads it back.
-std::string quoteForShell(llvm::StringRef word);
-
-/// A word as CMake reads it back.
-std::string quoteForCMake(llvm::StringRef word);
-
 } // namespace kiln
 
 #endif // KILN_TOOLS_KILN_GIVENOPTIONS_H

@@ -1,8 +1,8 @@
 //===- ModelAdvice.cpp - Options with which a model compiles ----------------===//
 #include "tools/kiln/ModelAdvice.h"
+#include "compiler/emit/BuildText.h"
 #include "compiler/import/Import.h"
 #include "compiler/pipeline/ReadModel.h"
-#include "tools/kiln/GivenOptions.h"
 #include "tools/kiln/TimeWindows.h"
 #include "llvm/ADT/StringExtras.h"
 #include "mlir/IR/MLIRContext.h"

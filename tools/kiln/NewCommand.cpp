@@ -3,6 +3,7 @@
 // Writes CMakeLists.txt, main.cpp, buffers.h with the model's tensors, and a test that compares a run with that of `kiln run`.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/emit/BuildText.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/GivenOptions.h"
@@ -79,6 +80,10 @@ int runNew() {
     if (SmallString<128> path(projectFolder); sys::path::append(path, name), sys::fs::exists(path))
       return report(makeError("'" + path.str() + "' is there already: kiln new changes no files"), AtFault);
   Project project;
+  project.options = getGivenOptions(newCommand, {"size", "v", "q", "json", "name"});
+  for (const std::string &option : project.options)
+    if (!fitsCMakeList(option))
+      return report(makeError("kiln new writes no project with '" + option + "': lists of CMake keep no ';', no '\\' and no single bracket"), WrongUsage);
   Compilation lowered;
   if (int status = readProject(*options, project, lowered))
     return status;
@@ -86,7 +91,6 @@ int runNew() {
   sys::fs::make_absolute(model);
   sys::path::remove_dots(model, /*remove_dot_dot=*/true);
   project.model = std::string(model);
-  project.options = getGivenOptions(newCommand, {"size", "v", "q", "json", "name"});
   // The program's name is that of the folder, and the model's target has another one.
   SmallString<128> folder(projectFolder);
   sys::fs::make_absolute(folder);

@@ -1,7 +1,8 @@
 //===- ProjectFiles.cpp - The files of kiln new ----------------------------------===//
 #include "tools/kiln/project/ProjectFiles.h"
+#include "compiler/emit/BuildText.h"
 #include "compiler/emit/Identifiers.h"
-#include "tools/kiln/GivenOptions.h"
+#include "compiler/files/Printable.h"
 #include "tools/kiln/OutputFiles.h"
 #include "tools/kiln/project/ProjectTexts.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,9 +19,12 @@ std::string findObstacle(const Signature &signature) {
   if (signature.decodesImages)
     return "the model decodes pictures";
   for (auto [kind, tensors] : {std::pair("input", &signature.inputs), std::pair("output", &signature.outputs)})
-    for (const SignatureTensor &tensor : *tensors)
+    for (const SignatureTensor &tensor : *tensors) {
       if (publicType(tensor.type.getElementType()) == "kiln_string")
         return std::string(kind) + " '" + tensor.onnxName + "' has strings";
+      if (StringRef(tensor.onnxName).contains('\0'))
+        return std::string(kind) + " '" + printable(tensor.onnxName) + "' has a zero byte in its name";
+    }
   return "";
 }
 
@@ -108,7 +112,7 @@ static std::string writeMain(const Project &project) {
     fills += "  for (size_t i = 0; i < " + field + ".size(); ++i)\n    " + field + "[i] = " + fillText(tensor) + ";\n";
   }
   for (const SignatureTensor &tensor : signature.outputs)
-    prints += "  print(" + stringLiteral(makeCommentText(tensor.onnxName)) + ", model.out_" + tensor.field + ");\n";
+    prints += "  print(" + makeStringLiteral(makeCommentText(tensor.onnxName)) + ", model.out_" + tensor.field + ");\n";
   return replaceMarks(mainText, {{"NAME", signature.name}, {"FILLS", fills}, {"PRINTS", prints}});
 }
 
@@ -149,7 +153,7 @@ static std::string writeList(const Project &project) {
 static std::string writeScript(const Project &project) {
   std::string inputs;
   for (auto [i, tensor] : enumerate(project.signature.inputs))
-    inputs += "  --input " + quoteForCMake(tensor.onnxName + "=") + "${FOLDER}/input_" + std::to_string(i) + ".npy\n";
+    inputs += "  --input \"" + escapeForCMake(tensor.onnxName) + "=${FOLDER}/input_" + std::to_string(i) + ".npy\"\n";
   std::string options;
   for (const std::string &option : project.options)
     options += "  " + quoteForCMake(option) + "\n";

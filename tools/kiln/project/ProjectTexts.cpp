@@ -1,7 +1,6 @@
 //===- ProjectTexts.cpp - The texts of kiln new's files ----------------------------===//
 #include "tools/kiln/project/ProjectTexts.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -12,7 +11,7 @@ project(@PROGRAM@ LANGUAGES C CXX)
 
 find_package(Kiln REQUIRED)
 set(MODEL @MODEL@ CACHE FILEPATH "The ONNX file")
-kiln_add_model(@NAME@ MODEL ${MODEL}@OPTIONS@)
+kiln_add_model(@NAME@ MODEL "${MODEL}"@OPTIONS@)
 
 add_executable(@PROGRAM@ main.cpp)
 target_compile_features(@PROGRAM@ PRIVATE cxx_std_17)
@@ -23,8 +22,8 @@ enable_testing()
 add_executable(compare_runs test.cpp)
 target_compile_features(compare_runs PRIVATE cxx_std_17)
 target_link_libraries(compare_runs PRIVATE @LINKS@)
-add_test(NAME same_as_kiln_run COMMAND ${CMAKE_COMMAND} -DKILN=$<TARGET_FILE:Kiln::kiln> -DMODEL=${MODEL} -DPROGRAM=$<TARGET_FILE:compare_runs>
-                                       -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/runs -P ${CMAKE_CURRENT_SOURCE_DIR}/test.cmake)
+add_test(NAME same_as_kiln_run COMMAND ${CMAKE_COMMAND} -DKILN=$<TARGET_FILE:Kiln::kiln> "-DMODEL=${MODEL}" -DPROGRAM=$<TARGET_FILE:compare_runs>
+                                       "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/runs" -P "${CMAKE_CURRENT_SOURCE_DIR}/test.cmake")
 )";
 
 const StringLiteral mainText = R"(// Runs the model '@NAME@' once and prints the first numbers of each output.
@@ -93,13 +92,6 @@ std::string replaceMarks(StringRef text, ArrayRef<std::pair<StringRef, std::stri
     }
   }
   return result;
-}
-
-std::string stringLiteral(StringRef text) {
-  std::string result = "\"";
-  raw_string_ostream os(result);
-  os.write_escaped(text, /*UseHexEscapes=*/false);
-  return result + "\"";
 }
 
 } // namespace kiln

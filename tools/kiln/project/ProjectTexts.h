@@ -15,9 +15,6 @@ extern const llvm::StringLiteral listText, mainText, buffersText, testText, scri
 /// A text with the values of its marks. Values are not searched for marks again.
 std::string replaceMarks(llvm::StringRef text, llvm::ArrayRef<std::pair<llvm::StringRef, std::string>> values);
 
-/// A string literal of C++.
-std::string stringLiteral(llvm::StringRef text);
-
 } // namespace kiln
 
 #endif // KILN_TOOLS_KILN_PROJECT_PROJECTTEXTS_H

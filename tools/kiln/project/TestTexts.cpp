@@ -69,18 +69,20 @@ int main(int argc, char **argv) {
 )";
 
 const StringLiteral scriptText = R"(# Compares a run of the program with one of kiln run.
-function(check)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status)
+cmake_minimum_required(VERSION 3.20)
+macro(check)
   if(status)
-    message(FATAL_ERROR "ended with status ${status}: ${ARGN}")
+    message(FATAL_ERROR "${ARGN} ended with status ${status}")
   endif()
-endfunction()
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER})
-check(${PROGRAM} write ${FOLDER})
-check(${KILN} run ${MODEL} --output-dir ${FOLDER}/expected
-@OPTIONS@@INPUTS@)
-check(${PROGRAM} compare ${FOLDER})
+endmacro()
+file(MAKE_DIRECTORY "${FOLDER}")
+execute_process(COMMAND "${PROGRAM}" write "${FOLDER}" RESULT_VARIABLE status)
+check("writing the inputs")
+execute_process(COMMAND "${KILN}" run "${MODEL}" --output-dir "${FOLDER}/expected"
+@OPTIONS@@INPUTS@  RESULT_VARIABLE status)
+check("kiln run")
+execute_process(COMMAND "${PROGRAM}" compare "${FOLDER}" RESULT_VARIABLE status)
+check("the comparison")
 )";
 
 } // namespace kiln
