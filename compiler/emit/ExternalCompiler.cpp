@@ -3,10 +3,13 @@
 #include "compiler/emit/CompilerFlags.h"
 #include "compiler/emit/EmbeddedFiles.h"
 #include "compiler/emit/Temporary.h"
+#include "compiler/files/Hash.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 
 using namespace llvm;
@@ -92,15 +95,31 @@ Error ExternalCompiler::run(ArrayRef<std::string> arguments, StringRef log) cons
   return createStringError(inconvertibleErrorCode(), describeFailure(program, status, message) + (said.empty() ? "" : ":\n" + said));
 }
 
-std::string ExternalCompiler::identify() const {
-  auto path = inFolder(folder, "version");
-  std::optional<StringRef> streams[] = {StringRef(""), StringRef(path), StringRef("")};
-  sys::ExecuteAndWait(program, {program, "--version"}, std::nullopt, streams);
+/// All that the program prints when it is called so.
+std::string ExternalCompiler::ask(ArrayRef<StringRef> arguments) const {
+  auto path = inFolder(folder, "answer");
+  std::optional<StringRef> streams[] = {StringRef(""), StringRef(path), StringRef(path)};
+  SmallVector<StringRef> line = {program};
+  append_range(line, arguments);
+  sys::ExecuteAndWait(program, line, std::nullopt, streams);
   auto said = readFile(path);
-  sys::fs::file_status status;
-  sys::fs::status(program, status);
-  std::string version = said ? std::string(said->begin(), said->end()) : (consumeError(said.takeError()), "");
-  return program + "\n" + std::to_string(status.getSize()) + "\n" + version;
+  return said ? std::string(said->begin(), said->end()) : (consumeError(said.takeError()), "");
+}
+
+std::string ExternalCompiler::identify() const {
+  SmallString<128> real, current;
+  auto file = sys::fs::real_path(program, real) ? ErrorOr<std::unique_ptr<MemoryBuffer>>(std::errc::no_such_file_or_directory) : MemoryBuffer::getFile(real);
+  // A script does what its variables and other files say.
+  if (!file || (*file)->getBuffer().starts_with("#!") || sys::fs::current_path(current))
+    return "";
+  // The steps that a driver says have the options of its configuration files and of the environment. Clang names the current folder in them.
+  std::string steps = ask({"-###", "-S", "-x", "c++", "/dev/null", "-o", "/dev/null"});
+  SmallVector<StringRef> parts;
+  StringRef(steps).split(parts, current);
+  std::string text = program + "\n" + std::string(real) + "\n" + hashText((*file)->getBuffer()) + "\n" + ask({"--version"}) + join(parts, ".");
+  for (const char *variable : {"CPATH", "CPLUS_INCLUDE_PATH"})
+    text += std::string("\n") + variable + "=" + sys::Process::GetEnv(variable).value_or("");
+  return text;
 }
 
 Expected<SmallVector<char, 0>> ExternalCompiler::compile(const SourceFile &unit, kernel::TargetAttr target) const {

@@ -23,7 +23,7 @@ public:
   /// Compiles one translation unit. Any number of threads may compile at once.
   llvm::Expected<llvm::SmallVector<char, 0>> compile(const SourceFile &unit, kernel::TargetAttr target) const;
 
-  /// A text that identifies the compiler and its version.
+  /// A text that says which code the compiler makes: its path, content, version and configuration. Empty if that cannot be known, as of a script.
   std::string identify() const;
 
   /// Runs the program with these arguments. An error contains its stderr.
@@ -33,6 +33,7 @@ private:
   friend llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> linkObjects(llvm::StringRef program, llvm::ArrayRef<ArchiveMember> objects,
                                                                         llvm::ArrayRef<std::string> options);
   ExternalCompiler() = default;
+  std::string ask(llvm::ArrayRef<llvm::StringRef> arguments) const;
   std::string program;
   std::string folder;
 };

@@ -10,7 +10,6 @@
 #include "compiler/emit/SharedCache.h"
 
 #include "clang/Basic/Version.h"
-#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/thread.h"
 #include <atomic>
@@ -58,7 +57,7 @@ private:
   std::string makeKey(const TranslationUnit &unit) const;
 
   std::optional<ExternalCompiler> external;
-  /// The compiler and the headers that come with it, for the keys of the cache.
+  /// The compiler and the headers that come with it, for the keys of the cache. Empty if its objects are not kept.
   std::string identity;
 };
 
@@ -78,6 +77,8 @@ Error UnitCompiler::prepare(const ObjectOptions &options) {
     return Error::success();
   // How the built-in compiler makes code is up to the build of Kiln, not only to its version.
   std::string compiler = external ? external->identify() : "built in " + clang::getClangFullVersion() + buildId().str();
+  if (compiler.empty())
+    return Error::success();
   std::vector<StringRef> pieces = {"object 1", KILN_VERSION, compiler};
   for (const EmbeddedFile &file : embeddedFiles())
     if (file.path.starts_with("kiln/") || file.path.starts_with("builtin/"))
@@ -111,13 +112,14 @@ std::string UnitCompiler::makeKey(const TranslationUnit &unit) const {
 
 Expected<ObjectFile> UnitCompiler::compile(const TranslationUnit &unit) const {
   std::string name = StringRef(unit.name).drop_back(3).str() + "o";
-  std::string key = cache.isEnabled() ? makeKey(unit) : "";
-  if (auto found = cache.find(key))
+  std::string key = cache.isEnabled() && !identity.empty() ? makeKey(unit) : "";
+  if (auto found = key.empty() ? std::nullopt : cache.find(key))
     return ObjectFile{std::move(name), std::move(*found), true};
   auto object = external ? external->compile(unit, unit.target) : parsed.compile(unit, headers, unit.target, identity);
   if (!object)
     return object.takeError();
-  cache.insert(key, *object);
+  if (!key.empty())
+    cache.insert(key, *object);
   return ObjectFile{std::move(name), std::move(*object), false};
 }
 
@@ -148,7 +150,7 @@ Expected<std::vector<ObjectFile>> compileObjects(const ModelSources &sources, co
   unsigned threads = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   std::vector<llvm::thread> workers;
   for (unsigned i = 0; i < std::min<size_t>(threads, count); ++i)
-    workers.emplace_back(std::optional<unsigned>(threadStackBytes), [&] { CrashRecoveryContext().RunSafely(work); });
+    workers.emplace_back(std::optional<unsigned>(threadStackBytes), work);
   for (llvm::thread &worker : workers)
     worker.join();
 
