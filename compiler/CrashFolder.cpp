@@ -74,7 +74,19 @@ private:
 };
 } // namespace
 
+static void (*passWatch)() = nullptr;
+
+void watchPasses(void (*watch)()) { passWatch = watch; }
+
+namespace {
+struct PassWatch : mlir::PassInstrumentation {
+  void runBeforePass(mlir::Pass *, mlir::Operation *) override { passWatch(); }
+};
+} // namespace
+
 void keepReproducer(mlir::PassManager &passes, std::string &path) {
+  if (passWatch)
+    passes.addInstrumentation(std::make_unique<PassWatch>());
   passes.enableCrashReproducerGeneration([&path](std::string &error) -> std::unique_ptr<mlir::ReproducerStream> {
     char name[sizeof(folder)];
     int file = openCrashFile("reproducer.mlir", name, sizeof(name));

@@ -23,6 +23,9 @@ void keepReproducer(mlir::PassManager &passes, std::string &path);
 /// Removes an unneeded file, and the folder with it.
 void dropCrashFile(std::string &path);
 
+/// Sets a function that is called before each pass of those that keep a reproducer.
+void watchPasses(void (*watch)());
+
 } // namespace kiln
 
 #endif // KILN_COMPILER_CRASHFOLDER_H

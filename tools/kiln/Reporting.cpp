@@ -3,22 +3,10 @@
 #include "compiler/files/Printable.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/LaunchFlags.h"
-#include "compiler/CrashFolder.h"
 #include "compiler/emit/SharedCache.h"
-#include "compiler/emit/Temporary.h"
-#include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
-#include <csignal>
-#include <cstring>
-#include <cxxabi.h>
-#include <fcntl.h>
-#include <new>
-#include <system_error>
-#include <unistd.h>
 
 using namespace llvm;
 
@@ -72,92 +60,10 @@ static void showStep(const std::string &step, unsigned done, unsigned total) {
 
 static void clearSteps() { errs() << "\r\x1b[K"; }
 
-//===- Crashes -------------------------------------------------------------===//
-
-/// Everything the signal handler needs, made beforehand: it may not allocate.
-static std::string crashText;
-static char crashPath[4096];
-
-static void onCrash(void *) {
-  removeTemporaryFolders();
-  int file = openCrashFile("crash.txt", crashPath, sizeof(crashPath));
-  bool written = file >= 0 && write(file, crashText.data(), crashText.size()) == ssize_t(crashText.size());
-  constexpr char message[] = "error: internal error in Kiln, please report it with the model";
-  bool said = write(STDERR_FILENO, message, sizeof(message) - 1) > 0;
-  if (said && written)
-    said = write(STDERR_FILENO, " and ", 5) > 0 && write(STDERR_FILENO, crashPath, std::strlen(crashPath)) > 0;
-  said = write(STDERR_FILENO, "\n", 1) > 0 && said;
-  _exit(InternalError);
-}
-
-/// No memory, or no threads: the machine's fault. Nothing may be allocated here; temporary files go away.
-[[noreturn]] static void endExhausted(StringRef message) {
-  bool said = write(STDERR_FILENO, message.data(), message.size()) > 0;
-  sys::RunInterruptHandlers();
-  removeTemporaryFolders();
-  _exit(said ? AtFault : InternalError);
-}
-
-[[noreturn]] static void onExhaustion() { endExhausted("error: out of memory\n"); }
-
-[[noreturn]] static void onThreadFailure() {
-  endExhausted("error: the system refused to start a thread: its limit of processes and threads is reached (ulimit -u, or that of a container)\n");
-}
-
-/// Kiln throws nothing; the libraries throw when they are out of memory or threads.
-static void onTerminate() {
-  const std::type_info *type = abi::__cxa_current_exception_type();
-  if (type && *type == typeid(std::bad_alloc))
-    onExhaustion();
-  if (type && *type == typeid(std::system_error))
-    onThreadFailure();
-  abort();
-}
-
-/// What LLVM says when the program ends and standard output could not take all of it: a full disk, or closed.
-[[noreturn]] static void onUnwritable(StringRef reason) {
-  std::string message = "error: cannot write to standard output or standard error: " + reason.str() + "\n";
-  (void)!write(STDERR_FILENO, message.data(), message.size());
-  _exit(AtFault);
-}
-
-static void onFatalError(void *, const char *reason, bool) {
-  StringRef text(reason);
-  if (text.consume_front("IO failure on output stream: "))
-    onUnwritable(text);
-  if (text.contains("pthread_create failed"))
-    onThreadFailure();
-  if (text.contains("out of memory"))
-    onExhaustion();
-  printLine(errs(), "LLVM ERROR: " + text);
-  abort();
-}
-
-static void watchForExhaustion() {
-  std::set_new_handler(onExhaustion);
-  std::set_terminate(onTerminate);
-  install_bad_alloc_error_handler([](void *, const char *, bool) { onExhaustion(); });
-  install_fatal_error_handler(onFatalError);
-}
-
 void followTerminal() {
   // https://no-color.org: set and not empty. Whether a terminal has colours LLVM finds out from TERM.
   if (!sys::Process::GetEnv("NO_COLOR").value_or("").empty())
     WithColor::setAutoDetectFunction([](const raw_ostream &) { return false; });
-}
-
-void watchForCrashes(int argc, char **argv) {
-  watchForExhaustion();
-  prepareCrashFolder();
-  SmallString<128> folder;
-  sys::fs::current_path(folder);
-  crashText = "version: " KILN_VERSION "\nfolder: " + std::string(folder) + "\ncommand:";
-  for (int i = 0; i < argc; ++i)
-    crashText += std::string(" '") + argv[i] + "'";
-  crashText += "\n";
-  sys::AddSignalHandler(onCrash, nullptr);
-  // A file that may not grow is a write error like a full disk, not a crash.
-  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 //===- Compiling -----------------------------------------------------------===//
