@@ -2,6 +2,7 @@
 
 #include "../System.h"
 
+#include <initializer_list>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,11 +17,14 @@ int32_t kiln::countCpus() {
   return online < 1 ? 1 : online > KILN_POOL_MAX_THREADS ? KILN_POOL_MAX_THREADS : int32_t(online);
 }
 
-// All signals are blocked in the thread, so that the program's handlers run on its own threads.
+// Signals that come from outside are blocked in the thread, so that the program's handlers run on its own threads. Those that a thread raises itself stay open:
+// where they are blocked, the system ends the program without its handlers.
 bool kiln::startThread(Thread *thread, void *(*work)(void *), void *argument) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigset_t outside, before;
+  sigfillset(&outside);
+  for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
+    sigdelset(&outside, own);
+  pthread_sigmask(SIG_BLOCK, &outside, &before);
   bool started = pthread_create(thread, nullptr, work, argument) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;

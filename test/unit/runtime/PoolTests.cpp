@@ -5,7 +5,11 @@
 
 #include <atomic>
 #if !defined(_WIN32)
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #endif
 #include <thread>
 #include <vector>
@@ -65,6 +69,37 @@ struct Visits {
   }
   std::vector<int> count;
 };
+
+#if !defined(_WIN32)
+// A worker's own fault reaches the program's handler, and a signal from outside reaches none of its workers.
+void faultOnWorker(int32_t status) {
+  static pthread_t caller = pthread_self();
+  static std::atomic<int> arrived = 0;
+  static int exitStatus = status;
+  static volatile char *page = static_cast<char *>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  struct sigaction action = {};
+  action.sa_handler = [](int) { _exit(exitStatus); };
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+  Pool pool(2);
+  auto task = [](void *, int64_t, int64_t) {
+    for (++arrived; arrived < 2;)
+      std::this_thread::yield();
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    if (!pthread_equal(pthread_self(), caller) && sigismember(&blocked, SIGTERM) && sigismember(&blocked, SIGPROF))
+      *page = 1;
+    sleep(10);
+  };
+  pool.run(2, task, nullptr);
+  _exit(1);
+}
+
+TEST(PoolDeathTest, OwnFaultsReachHandlers) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(faultOnWorker(42), testing::ExitedWithCode(42), "");
+}
+#endif
 
 TEST(Pool, VisitsEveryTaskOnce) {
   for (int32_t threads : {1, 2, 3, 4, 7, 33}) {
