@@ -26,7 +26,9 @@ bool Checker::isIndex(StringRef name) const {
 
 bool Checker::require(Requirement::Kind kind, Element element, Place place, const Twine &what) {
   if (element == Element::Generic) {
-    definition.requirements.push_back({kind, place, what.str()});
+    // One of a kind is enough, or calls of calls would have twice as many with each.
+    if (none_of(definition.requirements, [&](const Requirement &known) { return known.kind == kind; }))
+      definition.requirements.push_back({kind, place, what.str()});
     return true;
   }
   if (meets(kind, element))
@@ -112,6 +114,9 @@ bool Checker::findCallee(Expr &call) {
   return true;
 }
 
+/// The longest text of a requirement that names the calls that it comes through.
+static constexpr size_t mostWords = 300;
+
 /// The type of a call, whose operands have these types.
 bool Checker::applyCallee(Expr &call, ArrayRef<Element> types) {
   std::optional<Element> generic;
@@ -125,7 +130,8 @@ bool Checker::applyCallee(Expr &call, ArrayRef<Element> types) {
   for (const Requirement &requirement : call.callee->requirements) {
     if (generic == Element::AnyInteger && requirement.kind == Requirement::Kind::Float)
       generic = Element::AnyReal;
-    if (!isLiteralElement(*generic) && !require(requirement.kind, *generic, call.place, requirement.what + " in '" + call.name + "'"))
+    std::string within = requirement.what.size() < mostWords ? " in '" + call.name + "'" : "";
+    if (!isLiteralElement(*generic) && !require(requirement.kind, *generic, call.place, requirement.what + within))
       return false;
   }
   call.element = call.callee->result == Element::Generic ? *generic : call.callee->result;

@@ -95,11 +95,18 @@ std::string FunctionWriter::convert(const std::string &value, Element to) {
   return result;
 }
 
-/// A number in double precision or 64 bits, converted to the type.
-std::string FunctionWriter::addConstant(Element element, const Literal &literal) {
+static uint64_t bitsOf(const Literal &literal) {
   uint64_t bits;
   std::memcpy(&bits, literal.isInteger ? static_cast<const void *>(&literal.integer) : &literal.real, sizeof(bits));
-  std::string &value = known[std::string(literal.isInteger ? "integer " : "real ") + std::to_string(bits)];
+  return bits;
+}
+
+static std::string describeBits(const Literal &literal) { return (literal.isInteger ? "integer " : "real ") + std::to_string(bitsOf(literal)); }
+
+/// A number in double precision or 64 bits, converted to the type.
+std::string FunctionWriter::addConstant(Element element, const Literal &literal) {
+  uint64_t bits = bitsOf(literal);
+  std::string &value = known[describeBits(literal)];
   if (value.empty()) {
     onnx::NodeProto *node = addNode("Constant", {});
     onnx::AttributeProto *attribute = node->add_attribute();
@@ -179,7 +186,7 @@ std::string FunctionWriter::emitBuiltin(const Frame &frame, const Expr &expr, El
   return expr.name == "!=" ? add("Not", {value}) : value;
 }
 
-/// The callee's formula with the operands in it.
+/// The callee's formula with the operands in it, once for the same operands: calls of calls would otherwise be walked twice as often with each.
 std::string FunctionWriter::emitCall(const Frame &frame, const Expr &call, Element type) {
   Frame inner{call.callee, {}, &call.attributes, type};
   // Operands decide about the generic type; numbers alone take the wanted one.
@@ -190,8 +197,17 @@ std::string FunctionWriter::emitCall(const Frame &frame, const Expr &call, Eleme
     inner.generic = Element::F32;
   for (auto [parameter, operand] : zip_equal(call.callee->parameters, call.operands))
     inner.operands[parameter.name] = emit(frame, operand, parameter.element == Element::Generic ? inner.generic : parameter.element);
-  std::string value = emit(inner, call.callee->body, resolve(inner, call.callee->result, type));
-  return value;
+  Element result = resolve(inner, call.callee->result, type);
+  std::string key = "call " + std::to_string(reinterpret_cast<uintptr_t>(call.callee)) + " " + std::to_string(static_cast<int>(inner.generic)) + " " +
+                    std::to_string(static_cast<int>(result));
+  for (const Parameter &parameter : call.callee->parameters)
+    key += "," + inner.operands[parameter.name];
+  for (const NamedLiteral &given : call.attributes)
+    key += ";" + given.name + "=" + describeBits(given.value);
+  if (auto found = known.find(key); found != known.end())
+    return found->second;
+  std::string value = emit(inner, call.callee->body, result);
+  return known[key] = value;
 }
 
 std::string FunctionWriter::emit(const Frame &frame, const Expr &expr, Element want) {
@@ -259,7 +275,7 @@ static bool isNarrow(Element element) {
 std::string FunctionWriter::emitSum(const std::string &value) {
   std::string from, to;
   for (auto [i, label] : enumerate(layout)) {
-    std::string letter = label == "..." ? label : std::string(1, static_cast<char>('a' + i));
+    std::string letter = label == "..." ? label : std::string(1, letterOf(i));
     from += letter;
     to += i < definition.indices.size() ? letter : "";
   }
@@ -272,8 +288,7 @@ std::string FunctionWriter::emitSum(const std::string &value) {
 }
 
 std::string FunctionWriter::emitReduction(std::string value) {
-  constexpr size_t letters = 26;
-  if (definition.reduction == Reduction::Sum && definition.result == Element::Generic && layout.size() <= letters)
+  if (definition.reduction == Reduction::Sum && definition.result == Element::Generic && layout.size() <= mostLetters)
     return emitSum(value);
   std::vector<int64_t> axes;
   for (size_t i = definition.reduced.size(); i > 0; --i)

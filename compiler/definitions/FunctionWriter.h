@@ -29,6 +29,10 @@ bool writeFunction(const Definition &definition, onnx::FunctionProto &function, 
 /// Expresses all definitions of a file whose domains have one version each as a model of functions without a graph, which --functions reads.
 bool writeFunctions(const Library &library, onnx::ModelProto &model, Fault &fault);
 
+/// The letter of an equation for the label with that number; no letter if there are too many.
+inline constexpr size_t mostLetters = 52;
+inline char letterOf(size_t number) { return static_cast<char>(number < 26 ? 'a' + number : number < mostLetters ? 'A' + number - 26 : '?'); }
+
 /// Writes one function. Values are named by what computes them; those that are alike are computed once.
 class FunctionWriter {
 public:

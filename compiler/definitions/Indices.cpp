@@ -63,11 +63,12 @@ bool Checker::resolveNames(IndexExpr &expr, bool allowsIndices) {
   }
   if (!all_of(expr.operands, [&](IndexExpr &operand) { return resolveNames(operand, allowsIndices); }))
     return false;
-  bool divides = expr.kind == IndexExpr::Kind::FloorDiv || expr.kind == IndexExpr::Kind::Mod;
+  if (expr.kind != IndexExpr::Kind::FloorDiv && expr.kind != IndexExpr::Kind::Mod)
+    return true;
   std::vector<std::string> names;
   collectVariables(expr, names);
   // Sizes would otherwise be none that are known when the model is compiled.
-  return !divides || !names.empty() || expr.operands[1].kind == IndexExpr::Kind::Number ||
+  return !names.empty() || expr.operands[1].kind == IndexExpr::Kind::Number ||
          error(expr.operands[1].place, "expected a number as the divisor of a size");
 }
 
@@ -162,18 +163,29 @@ bool Checker::checkRanks() {
 
 //===- Sizes ---------------------------------------------------------------===//
 
+static size_t countParts(const IndexExpr &expr) {
+  size_t count = 1;
+  for (const IndexExpr &operand : expr.operands)
+    count += countParts(operand);
+  return count;
+}
+
 namespace {
 /// Finds the sizes of indices one after the other.
 class SizeSolver {
 public:
   explicit SizeSolver(Definition &definition) : definition(definition), accesses(listAccesses(definition)) {}
 
-  /// False, with the index in `open`, if nothing gives the size of an index.
+  /// False, with the index in `open`, if nothing gives the size of an index, or if its size would be an expression that is too long.
   bool solve(const Index *&open) {
     forEachIndex([&](Index &index) { solveDirect(index); });
-    for (bool isNew = true; isNew;) {
+    for (bool isNew = true; isNew && !tooLong;) {
       isNew = false;
-      forEachIndex([&](Index &index) { isNew |= !index.extent && solveAffine(index); });
+      forEachIndex([&](Index &index) { isNew |= !tooLong && !index.extent && solveAffine(index); });
+    }
+    if (tooLong) {
+      open = tooLong;
+      return false;
     }
     open = nullptr;
     forEachIndex([&](Index &index) { open = open || index.extent ? open : &index; });
@@ -243,13 +255,18 @@ private:
       if (!isKnown)
         continue;
       index.extent = simplify(floorDivide(simplify(room + factor), factor));
+      // Each size has those before it in it, maybe twice.
+      tooLong = countParts(*index.extent) > mostParts ? &index : nullptr;
       return true;
     }
     return false;
   }
 
+  static constexpr size_t mostParts = 4096;
+
   Definition &definition;
   std::vector<Access> accesses;
+  const Index *tooLong = nullptr;
 };
 } // namespace
 
@@ -257,6 +274,8 @@ bool Checker::solveSizes() {
   const Index *open = nullptr;
   if (SizeSolver(definition).solve(open))
     return true;
+  if (open->extent)
+    return error(open->place, "the size of index '" + open->name + "' follows from those of too many others; write it, as in " + open->name + " < dim(x, 0)");
   bool isOfResult = any_of(definition.indices, [&](const Index &index) { return index.name == open->name; });
   return error(open->place, "nothing gives the size of index '" + open->name + "'; write it, as in " +
                                 (isOfResult ? "[" + open->name + " < dim(x, 0)]" : "for " + open->name + " < dim(x, 0)"));

@@ -39,21 +39,39 @@ std::unique_ptr<Library> Library::read(const std::string &path, std::vector<std:
   return faults.empty() ? std::move(library) : nullptr;
 }
 
-/// The newest entry that is not newer than the version.
-template <typename List> static auto findNewest(const List &list, StringRef domain, StringRef name, int64_t version) -> decltype(&list.front()) {
-  decltype(&list.front()) found = nullptr;
-  for (const auto &entry : list)
-    if (entry.domain == domain && entry.name == name && entry.version <= version && (!found || entry.version > found->version))
-      found = &entry;
-  return found;
+void Library::add(Definition definition) {
+  const Definition &kept = definitions.emplace_back(std::move(definition));
+  names[{kept.domain, kept.name}][kept.version].first = &kept;
 }
 
-const Definition *Library::find(StringRef domain, StringRef name, int64_t version) const { return findNewest(definitions, domain, name, version); }
-const Extern *Library::findExtern(StringRef domain, StringRef name, int64_t version) const { return findNewest(externs, domain, name, version); }
-
-bool Library::hasName(StringRef domain, StringRef name) const {
-  auto isNamed = [&](const auto &entry) { return entry.domain == domain && entry.name == name; };
-  return any_of(definitions, isNamed) || any_of(externs, isNamed);
+void Library::add(Extern external) {
+  const Extern &kept = externs.emplace_back(std::move(external));
+  names[{kept.domain, kept.name}][kept.version].second = &kept;
 }
+
+/// The newest version that is not newer and has such an entry.
+template <typename Names, typename Get> static auto findNewest(const Names &names, StringRef domain, StringRef name, int64_t version, Get get) {
+  auto found = names.find({domain.str(), name.str()});
+  decltype(get(found->second.begin()->second)) entry = nullptr;
+  if (found != names.end())
+    for (auto next = found->second.upper_bound(version); !entry && next != found->second.begin();)
+      entry = get((--next)->second);
+  return entry;
+}
+
+const Definition *Library::find(StringRef domain, StringRef name, int64_t version) const {
+  return findNewest(names, domain, name, version, [](const auto &entry) { return entry.first; });
+}
+
+const Extern *Library::findExtern(StringRef domain, StringRef name, int64_t version) const {
+  return findNewest(names, domain, name, version, [](const auto &entry) { return entry.second; });
+}
+
+const Definition *Library::findVersion(StringRef domain, StringRef name, int64_t version) const {
+  const Definition *newest = find(domain, name, version);
+  return newest && newest->version == version ? newest : nullptr;
+}
+
+bool Library::hasName(StringRef domain, StringRef name) const { return names.count({domain.str(), name.str()}); }
 
 } // namespace kiln::definitions

@@ -5,6 +5,7 @@
 #include "compiler/definitions/SourceText.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <deque>
+#include <map>
 
 namespace kiln::definitions {
 
@@ -25,15 +26,22 @@ public:
   const Extern *findExtern(llvm::StringRef domain, llvm::StringRef name, int64_t version) const;
   /// Whether some version of the domain has an operator of that name.
   bool hasName(llvm::StringRef domain, llvm::StringRef name) const;
+  /// The definition of that very version.
+  const Definition *findVersion(llvm::StringRef domain, llvm::StringRef name, int64_t version) const;
 
 private:
   friend class Parser;
+  void add(Definition definition);
+  void add(Extern external);
   Library(std::string path, std::string text) : source(std::move(path), std::move(text)) {}
 
   SourceText source;
   // Definitions refer to each other, so they keep their places.
   std::deque<Definition> definitions;
   std::deque<Extern> externs;
+  /// The entries of each domain and name by their versions.
+  using Versions = std::map<int64_t, std::pair<const Definition *, const Extern *>>;
+  std::map<std::pair<std::string, std::string>, Versions> names;
 };
 
 /// Completes and checks a definition, which may use those of the library: names, types, ranks, the sizes of its indices. False after a mistake.

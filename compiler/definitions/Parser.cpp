@@ -3,6 +3,7 @@
 #include "compiler/definitions/Checker.h"
 #include "compiler/definitions/Functions.h"
 #include "compiler/files/Printable.h"
+#include "dialects/kernel/Names.h"
 #include "dialects/nn/RealNumber.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -114,13 +115,12 @@ bool Parser::parseDefinition() {
     return false;
   if (findFunction(definition.name) || findElement(definition.name))
     return error(definition.place, "'" + definition.name + "' is a function of the language");
-  for (const Definition &known : library.definitions)
-    if (known.name == definition.name && known.domain == domain && known.version == version)
-      return error(definition.place, "'" + definition.name + "' is defined twice, first in line " + Twine(known.place.line));
+  if (const Definition *known = library.findVersion(domain, definition.name, version))
+    return error(definition.place, "'" + definition.name + "' is defined twice, first in line " + Twine(known->place.line));
   if (Fault found; !checkDefinition(library, definition, found))
     return error(found.place, found.message);
   // Calls refer to what stands in the library.
-  library.definitions.push_back(std::move(definition));
+  library.add(std::move(definition));
   return true;
 }
 
@@ -285,6 +285,8 @@ bool Parser::parseExtern() {
     return error(external.place, "'" + external.name + "' has no result");
   if (!expect("=", "and the name of the function in C") || !parseName(external.symbol, place, "the name of a function in C"))
     return false;
+  if (!kernel::isUserFunctionName(external.symbol))
+    return error(place, "'" + external.symbol + "' is a name of C, of its library or of Kiln's, expected the name of a function of your own");
   std::vector<std::string> known, used;
   for (const Parameter &parameter : external.parameters)
     for (const IndexItem &item : parameter.dims)
@@ -298,7 +300,7 @@ bool Parser::parseExtern() {
       return error(external.results[0].place, "'" + name + "' is no size of a parameter");
   if (library.hasName(domain, external.name))
     return error(external.place, "'" + external.name + "' is defined twice");
-  library.externs.push_back(std::move(external));
+  library.add(std::move(external));
   return true;
 }
 

@@ -275,7 +275,7 @@ std::string FunctionWriter::permute(Labelled &at) {
     auto spell = [&](const std::vector<std::string> &labels) {
       std::string text;
       for (const std::string &label : labels)
-        text += label == ellipsis ? label : std::string(1, static_cast<char>('a' + placeOf(label)));
+        text += label == ellipsis ? label : std::string(1, letterOf(find(sorted, label) - sorted.begin()));
       return text;
     };
     attribute->set_name("equation");
@@ -366,17 +366,16 @@ std::string FunctionWriter::emitProduct() {
     for (const IndexItem &item : factor.indices) {
       if (item.expr.kind != IndexExpr::Kind::Variable || !isWhole(findIndex(item.expr.name)))
         return "";
-      equation += static_cast<char>('a' + (find(layout, item.expr.name) - layout.begin()));
+      equation += letterOf(find(layout, item.expr.name) - layout.begin());
       seen.insert(item.expr.name);
     }
     equation += values.empty() ? "," : "->";
     values.push_back(tensors[factor.tensor]);
   }
-  constexpr size_t letters = 26;
-  if (seen.size() != layout.size() || layout.size() > letters)
+  if (seen.size() != layout.size() || layout.size() > mostLetters)
     return "";
   for (size_t i = 0; i < definition.indices.size(); ++i)
-    equation += static_cast<char>('a' + i);
+    equation += letterOf(i);
   place = body.place;
   onnx::NodeProto *node = addNode("Einsum", values);
   onnx::AttributeProto *attribute = node->add_attribute();

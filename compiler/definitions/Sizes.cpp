@@ -2,6 +2,7 @@
 #include "compiler/definitions/Sizes.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <map>
 
 using namespace llvm;
@@ -43,6 +44,15 @@ std::string print(const IndexExpr &expr) {
     return "max(" + two(", ") + ")";
   }
   return "";
+}
+
+double boundMagnitude(const IndexExpr &expr, function_ref<double(const IndexExpr &)> leaf) {
+  if (expr.kind == Kind::Number)
+    return std::abs(static_cast<double>(expr.number));
+  if (expr.operands.empty())
+    return leaf(expr);
+  double left = boundMagnitude(expr.operands[0], leaf), right = boundMagnitude(expr.operands[1], leaf);
+  return expr.kind == Kind::Mul ? left * right : expr.kind == Kind::Add || expr.kind == Kind::Sub ? left + right : std::max(left, right);
 }
 
 //===- Sums of indices -------------------------------------------------------===//
@@ -110,7 +120,9 @@ static void addParts(Parts &sum, const IndexExpr &expr, int64_t factor) {
     return addTo(sum.constant, expr.number);
   if (expr.kind == Kind::Add || expr.kind == Kind::Sub) {
     addParts(sum, expr.operands[0], factor);
-    return addParts(sum, expr.operands[1], expr.kind == Kind::Add ? factor : -factor);
+    int64_t other = factor;
+    sum.overflows |= expr.kind == Kind::Sub && __builtin_sub_overflow(int64_t(0), factor, &other);
+    return addParts(sum, expr.operands[1], other);
   }
   if (expr.kind == Kind::Mul)
     for (unsigned i : {0, 1})
@@ -128,6 +140,8 @@ IndexExpr simplify(const IndexExpr &expr) {
   IndexExpr result = number(0);
   bool isFirst = true;
   for (const auto &[text, part] : sum.parts) {
+    if (part.second == INT64_MIN)
+      return expr;
     if (part.second == 0)
       continue;
     bool subtracts = !isFirst && part.second < 0;

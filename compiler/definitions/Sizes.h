@@ -3,6 +3,7 @@
 #define KILN_COMPILER_DEFINITIONS_SIZES_H
 
 #include "compiler/definitions/Definition.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace kiln::definitions {
 
@@ -33,6 +34,11 @@ inline IndexExpr operator-(IndexExpr a, IndexExpr b) { return IndexExpr::make(In
 inline IndexExpr operator*(IndexExpr a, IndexExpr b) { return IndexExpr::make(IndexExpr::Kind::Mul, std::move(a), std::move(b)); }
 inline IndexExpr floorDivide(IndexExpr a, IndexExpr b) { return IndexExpr::make(IndexExpr::Kind::FloorDiv, std::move(a), std::move(b)); }
 inline IndexExpr number(int64_t value) { return IndexExpr::constant(value); }
+
+/// An upper bound of the magnitude of an expression and of all of its parts, where `leaf` gives that of names and dimensions.
+double boundMagnitude(const IndexExpr &expr, llvm::function_ref<double(const IndexExpr &)> leaf);
+/// The largest bound with which sums of a few sizes and indices do not pass 64 bits.
+inline constexpr double mostMagnitude = 0x1p60;
 
 /// As it would be written, for messages.
 std::string print(const IndexExpr &expr);

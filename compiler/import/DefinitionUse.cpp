@@ -52,6 +52,7 @@ private:
   LogicalResult bindCall(const Expr &call);
   LogicalResult bindCalls();
   LogicalResult checkSizes();
+  LogicalResult checkMagnitude(const IndexExpr &expr, const llvm::Twine &what);
   LogicalResult checkRead(const Expr &read);
   LogicalResult checkEllipsis(const Expr &read, ArrayRef<AffineExpr> dims);
   LogicalResult checkDivisors(const IndexExpr &expr);
@@ -183,11 +184,30 @@ LogicalResult DefinitionUse::expectNotNegative(Place place, AffineExpr expr, con
   return failure(node.failed());
 }
 
+LogicalResult DefinitionUse::checkMagnitude(const IndexExpr &expr, const llvm::Twine &what) {
+  // What an index may have of values if only run time knows. Run time also refuses sizes that pass 64 bits.
+  constexpr double mostValues = 0x1p31;
+  auto known = [](AffineExpr size, double otherwise) {
+    std::optional<int64_t> number = size ? nn::getConstantDim(size) : std::nullopt;
+    return number ? static_cast<double>(*number) : otherwise;
+  };
+  double magnitude = boundMagnitude(expr, [&](const IndexExpr &leaf) {
+    if (leaf.kind == IndexExpr::Kind::Attribute)
+      return std::abs(static_cast<double>(attributes(leaf.name).value_or(mostAttribute)));
+    return leaf.kind == IndexExpr::Kind::Dim ? known(evaluate(leaf), 1) : known(sizes.lookup(leaf.name), mostValues);
+  });
+  if (node.failed())
+    return failure();
+  return magnitude <= mostMagnitude ? success() : error(expr.place, what + " may pass 64 bits: " + llvm::StringRef(print(expr)).take_front(200));
+}
+
 LogicalResult DefinitionUse::checkSizes() {
   for (const std::vector<Index> *list : {&definition.indices, &definition.reduced})
     for (const Index &index : *list) {
       if (index.isEllipsis)
         continue;
+      if (failed(checkMagnitude(*index.extent, "the size of index '" + index.name + "'")))
+        return failure();
       AffineExpr size = evaluate(*index.extent);
       if (node.failed())
         return failure();
@@ -252,6 +272,8 @@ LogicalResult DefinitionUse::checkDivisors(const IndexExpr &expr) {
 LogicalResult DefinitionUse::checkItem(const Expr &read, const IndexItem &item, AffineExpr dim) {
   const IndexExpr &expr = item.expr;
   std::string name = read.operands.empty() ? read.name : read.name + "(...)";
+  if (failed(checkMagnitude(expr, "an index of '" + name + "'")))
+    return failure();
   if (failed(checkDivisors(expr)))
     return failure();
   AffineExpr low, high;

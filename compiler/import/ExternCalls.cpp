@@ -1,5 +1,6 @@
 //===- ExternCalls.cpp - Operators that the program provides ----------------===//
 #include "compiler/import/ExternCalls.h"
+#include "compiler/definitions/Sizes.h"
 #include "compiler/definitions/SourceText.h"
 #include "compiler/import/DefinitionUse.h"
 #include "compiler/import/Diagnostics.h"
@@ -41,6 +42,13 @@ LogicalResult ExternCall::error(const Parameter &parameter, const llvm::Twine &m
 
 AffineExpr ExternCall::evaluate(const Parameter &parameter, const IndexExpr &expr) {
   using Kind = IndexExpr::Kind;
+  double magnitude = definitions::boundMagnitude(expr, [&](const IndexExpr &leaf) {
+    AffineExpr size = sizes.lookup(leaf.name);
+    std::optional<int64_t> number = size ? nn::getConstantDim(size) : std::nullopt;
+    return static_cast<double>(number.value_or(1));
+  });
+  if (magnitude > definitions::mostMagnitude)
+    return {};
   if (expr.kind == Kind::Number)
     return node.number(expr.number);
   if (expr.kind == Kind::Variable)

@@ -44,8 +44,9 @@ static LogicalResult verifyLibrary(ExternalOp op) {
 }
 
 LogicalResult ExternalOp::verify() {
-  if (!isFunctionName(getSymName()))
-    return emitOpError("must have a name that C allows; got '") << getSymName() << "'";
+  bool isUsers = !getLibrary() && cast<FunctionType>(getType()).getNumResults() > 0;
+  if (!(isUsers ? isUserFunctionName(getSymName()) : isFunctionName(getSymName())))
+    return emitOpError("must have a name that C allows") << (isUsers ? " for a function of a program" : "") << "; got '" << getSymName() << "'";
   if (failed(verifyLibrary(*this)))
     return failure();
   auto type = cast<FunctionType>(getType());

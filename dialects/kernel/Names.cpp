@@ -6,6 +6,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
 
@@ -54,6 +56,25 @@ bool isFunctionName(StringRef name) {
   // Compilers keep names like __asm__ and _Pragma for themselves.
   bool isImplementations = name.starts_with("_") && name.size() > 1 && (name[1] == '_' || isUpper(name[1]));
   return isIdentifier(name) && !isImplementations && !isReservedName(name);
+}
+
+/// Functions of POSIX that LLVM does not know.
+static bool isSystemFunction(StringRef name) {
+  static const StringSet<> names = {
+      "abort", "accept", "alarm", "bind", "brk", "clock", "clone", "close", "connect", "dup", "dup2", "execve", "exit", "fcntl", "fork", "getpid",
+      "getenv", "ioctl", "kill", "listen", "longjmp", "mmap", "mprotect", "mremap", "munmap", "nanosleep", "pause", "pipe", "poll", "raise", "random",
+      "rand", "recv", "sbrk", "select", "send", "setenv", "setjmp", "sigaction", "signal", "sleep", "socket", "srand", "time", "usleep", "vfork",
+      "wait", "waitpid", "environ", "index", "rindex", "alloca", "atexit", "getauxval", "backtrace", "syscall", "dlopen", "dlsym", "dlclose",
+      "dladdr", "clock_gettime"};
+  constexpr StringLiteral families[] = {"pthread_", "thrd_", "mtx_"};
+  return names.contains(name) || any_of(families, [&](StringRef family) { return name.starts_with(family); });
+}
+
+bool isUserFunctionName(StringRef name) {
+  static const TargetLibraryInfoImpl library{Triple("x86_64-unknown-linux-gnu")};
+  LibFunc function;
+  bool isTaken = name.starts_with("_") || name.starts_with("kiln_") || library.getLibFunc(name, function) || isSystemFunction(name);
+  return isFunctionName(name) && !isTaken;
 }
 
 /// No default case: the compiler then names a status that is missing here.

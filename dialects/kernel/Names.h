@@ -20,6 +20,9 @@ bool isReservedName(llvm::StringRef name);
 /// Whether a user's C function may have this name.
 bool isFunctionName(llvm::StringRef name);
 
+/// Whether a function that a program provides, and that has a weak default in the library, may have this name: none of the C library's, nor of Kiln's.
+bool isUserFunctionName(llvm::StringRef name);
+
 /// Whether the text is an enumerator of kiln_status other than KILN_STATUS_OK.
 bool isFailureStatus(llvm::StringRef name);
 
