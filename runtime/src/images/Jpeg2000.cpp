@@ -1,6 +1,6 @@
 // JPEG 2000 (JP2 files and bare codestreams), by OpenJPEG.
 //
-// OpenJPEG asks for memory by what the header says of tiles and channels, so that is looked at before.
+// OpenJPEG asks for memory by what the headers say of tiles, channels, precincts and code blocks, so that is looked at before.
 #include "Picture.h"
 
 #include <openjpeg.h>
@@ -87,6 +87,114 @@ bool checkSize(Picture &picture, size_t at) {
   if (across > mostTiles || down > mostTiles || across * down > mostTiles)
     return picture.fail("more than 2048 tiles");
   return picture.begin(int64_t(right - left), int64_t(bottom - top), channels < 3);
+}
+
+// What the headers say of the picture: its largest tile, and the markers that divide tiles further.
+class Structure {
+public:
+  Structure(Picture &picture, size_t at) : picture(picture), at(at) {}
+  // Walks over the headers as OpenJPEG does: those of the file, and those of each part of a tile.
+  bool check();
+
+private:
+  // Bytes that a precinct, and a code block with its segments, take in OpenJPEG; more where each pass of a block may be a segment.
+  static constexpr uint64_t perPrecinct = 200, perBlock = 600, perSplitBlock = 8000;
+  static constexpr uint32_t startOfTile = 0xFF90, startOfData = 0xFF93;
+
+  const uint8_t *bytes() const { return picture.bytes() + at; }
+  size_t left() const { return picture.size() - at; }
+  // Goes to the end of a header's markers, each of which takes its part of the budget.
+  bool walk(uint32_t end);
+  bool readSize(const uint8_t *segment, size_t length);
+  bool addDivision(const uint8_t *segment, size_t length, bool isOfChannel);
+  bool isWithin() { return bytesOfPart <= mostBytes || picture.fail("precincts and code blocks that take too much memory"); }
+
+  Picture &picture;
+  size_t at;
+  uint64_t width = 0, height = 0, channels = 0, layers = 0, mostPrecincts = 0, bytesOfPart = 0, mostBytes = 0;
+};
+
+bool Structure::readSize(const uint8_t *segment, size_t length) {
+  if (length < 36)
+    return picture.fail("the header is malformed");
+  const uint64_t tileWidth = be32(segment + 18), tileHeight = be32(segment + 22);
+  width = tileWidth < uint64_t(picture.width()) ? tileWidth : uint64_t(picture.width());
+  height = tileHeight < uint64_t(picture.height()) ? tileHeight : uint64_t(picture.height());
+  channels = be16(segment + 34);
+  // With the samples of four channels, 48 bytes per pixel.
+  mostBytes = 12 * uint64_t(picture.width()) * uint64_t(picture.height()) + (uint64_t(48) << 20);
+  return true;
+}
+
+// COD, which is for all channels, or COC: levels, the size and style of code blocks, and the sizes of precincts.
+bool Structure::addDivision(const uint8_t *segment, size_t length, bool isOfChannel) {
+  const size_t start = isOfChannel ? 2 : 5;
+  if (length < start + 5)
+    return picture.fail("the header is malformed");
+  const int levels = segment[start], blockWidth = segment[start + 1] + 2, blockHeight = segment[start + 2] + 2;
+  const bool isDivided = segment[isOfChannel ? 1 : 0] & 1, isSplit = segment[start + 3] & 5;
+  if (levels > 32 || blockWidth > 10 || blockHeight > 10 || (isDivided && length < start + 5 + size_t(levels) + 1))
+    return picture.fail("the header is malformed");
+  if (!isOfChannel && be16(segment + 2) > layers)
+    layers = be16(segment + 2);
+  uint64_t sum = 0;
+  for (int level = 0; level <= levels; ++level) {
+    const int down = levels - level < 31 ? levels - level : 31, size = isDivided ? segment[start + 5 + level] : 0xFF;
+    const int across = size & 15, along = size >> 4, isBand = level > 0;
+    if (isBand && (across == 0 || along == 0))
+      return picture.fail("the header is malformed");
+    // Rounded up, with one more for a start within a precinct.
+    auto count = [&](uint64_t extent, int shift) { return (extent >> (shift + down)) + 2; };
+    const uint64_t precincts = count(width, across) * count(height, along);
+    auto within = [&](int block, int precinct) { return block < precinct - isBand ? block + isBand : precinct; };
+    const uint64_t blocks = count(width, within(blockWidth, across)) * count(height, within(blockHeight, along));
+    mostPrecincts = precincts > mostPrecincts ? precincts : mostPrecincts;
+    sum += (isBand ? 3 : 1) * (precincts * perPrecinct + blocks * (isSplit ? perSplitBlock : perBlock));
+  }
+  // A note for each layer of each packet.
+  const uint64_t notes = 2 * (layers + 1) * uint64_t(levels + 1) * mostPrecincts;
+  const uint64_t all = channels * (sum + notes);
+  bytesOfPart = all > bytesOfPart ? all : bytesOfPart;
+  return isWithin();
+}
+
+bool Structure::walk(uint32_t end) {
+  while (left() >= 4) {
+    const uint32_t marker = be16(bytes());
+    if (marker == end)
+      return true;
+    const size_t length = be16(bytes() + 2);
+    const bool isKnown = (marker >= 0xFF50 && marker <= 0xFF64) || (marker >= 0xFF74 && marker <= 0xFF79);
+    if (!isKnown || length < 2 || length > left() - 2)
+      return picture.fail("the header is malformed, or cut off");
+    const uint8_t *segment = bytes() + 4;
+    if (marker == 0xFF51 && !readSize(segment, length - 2))
+      return false;
+    if ((marker == 0xFF52 || marker == 0xFF53) && !addDivision(segment, length - 2, marker == 0xFF53))
+      return false;
+    at += 2 + length;
+  }
+  return picture.fail("the header is malformed, or cut off");
+}
+
+bool Structure::check() {
+  at += 2;
+  if (!walk(startOfTile))
+    return false;
+  while (left() >= 12 && be16(bytes()) == startOfTile) {
+    const size_t begin = at, length = be32(bytes() + 6);
+    if (be16(bytes() + 2) != 10 || (length > 0 && length < 14))
+      return picture.fail("the header of a tile is malformed");
+    at += 12;
+    if (!walk(startOfData))
+      return false;
+    at += 2;
+    // The last part goes to the end of the file.
+    if (length == 0 || length > picture.size() - begin)
+      return true;
+    at = begin + length > at ? begin + length : at;
+  }
+  return true;
 }
 
 bool start(Decoder &decoder) {
@@ -186,7 +294,7 @@ bool readJpeg2000(Picture &picture) {
   const size_t codestream = decoder.isBare ? 0 : findCodestream(picture);
   if (!decoder.isBare && codestream == 0)
     return picture.fail("the file is malformed, or cut off");
-  const bool done = checkSize(picture, codestream) && decode(decoder);
+  const bool done = checkSize(picture, codestream) && Structure(picture, codestream).check() && decode(decoder);
   opj_image_destroy(decoder.image);
   opj_destroy_codec(decoder.codec);
   if (decoder.stream)

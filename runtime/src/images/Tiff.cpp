@@ -1,4 +1,4 @@
-// TIFF, by libtiff: strips and tiles, all of its compressions but JPEG's old form; channels together or in planes.
+// TIFF, by libtiff: strips and tiles, in the compressions whose decoders take no more memory than the picture says; channels together or in planes.
 #include "Picture.h"
 
 #include <stdio.h>
@@ -60,6 +60,16 @@ int onWarning(TIFF *, void *user, const char *, const char *format, va_list argu
   return 1;
 }
 
+// The others have libraries of their own, which end the program or take gigabytes for what a header says (JBIG, LZMA, Zstandard).
+bool isBounded(int compression) {
+  constexpr int bounded[] = {COMPRESSION_NONE, COMPRESSION_PACKBITS,      COMPRESSION_LZW,       COMPRESSION_DEFLATE,  COMPRESSION_ADOBE_DEFLATE,
+                             COMPRESSION_JPEG, COMPRESSION_CCITTRLE, COMPRESSION_CCITTRLEW, COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4};
+  for (int known : bounded)
+    if (compression == known)
+      return true;
+  return false;
+}
+
 bool readTags(Decoder &d) {
   d.sampleFormat = SAMPLEFORMAT_UINT;
   d.orientation = ORIENTATION_TOPLEFT;
@@ -73,8 +83,8 @@ bool readTags(Decoder &d) {
   TIFFGetField(d.file, TIFFTAG_ORIENTATION, &d.orientation);
   uint16_t compression = COMPRESSION_NONE;
   TIFFGetFieldDefaulted(d.file, TIFFTAG_COMPRESSION, &compression);
-  if (compression == COMPRESSION_OJPEG)
-    return d.picture->fail("compressed with old-style JPEG");
+  if (!isBounded(compression))
+    return d.picture->fail("a compression that is none of PackBits, LZW, Deflate, JPEG and those of fax");
   if (!TIFFGetField(d.file, TIFFTAG_PHOTOMETRIC, &d.photometric))
     d.photometric = PHOTOMETRIC_MINISWHITE;
   if (d.photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG && d.planar == PLANARCONFIG_CONTIG) {

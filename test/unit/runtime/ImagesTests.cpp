@@ -261,7 +261,7 @@ TEST(Images, MessagesSayWhatIsWrongWithAChangedFile) {
   } changes[] = {
       {"runs8.bmp", std::string("\1\0\x08\0", 4), std::string("\1\0\x04\0", 4), "BMP: run lengths for another number of bits"},
       // Compression, tag 259.
-      {"plain.tif", std::string("\3\1\3\0\1\0\0\0\1", 9), std::string("\3\1\3\0\1\0\0\0\6", 9), "TIFF: compressed with old-style JPEG"},
+      {"plain.tif", std::string("\3\1\3\0\1\0\0\0\1", 9), std::string("\3\1\3\0\1\0\0\0\6", 9), "TIFF: a compression that is none of PackBits, LZW, Deflate, JPEG and those of fax"},
       // The tiles' height, tag 323.
       {"tile.tif", std::string("\x43\1\3\0\1\0\0\0\x10\0\0\0", 12), std::string("\x43\1\4\0\1\0\0\0\0\0\0\x7F", 12),
        "TIFF: tiles of a size that cannot be read"},
@@ -315,6 +315,59 @@ TEST(Images, TheBoxesOfAJpeg2000FileMayBeLarge) {
   expectSame(wide + text.substr(box + 8), "a length of 64 bits");
   const std::string unknown = std::string("\0\3\0\0free", 8) + std::string(0x30000 - 8, 0);
   expectSame(unknown + text.substr(box), "a box that is not known, larger than what is read at once");
+}
+
+// A codestream of empty packets: SIZ, `header`, a tile whose own header is `tileHeader`.
+std::string codestream(int size, int channels, const std::string &header, const std::string &tileHeader = "") {
+  auto big = [](uint64_t number, int bytes) {
+    std::string text;
+    while (bytes-- > 0)
+      text += char(number >> (8 * bytes));
+    return text;
+  };
+  std::string siz = big(0, 2) + big(uint32_t(size), 4) + big(uint32_t(size), 4) + big(0, 8) + big(uint32_t(size), 4) + big(uint32_t(size), 4) + big(0, 8) +
+                    big(uint32_t(channels), 2);
+  for (int c = 0; c < channels; ++c)
+    siz += std::string("\7\1\1", 3);
+  const std::string body = tileHeader + std::string("\xFF\x93") + std::string(10, 0);
+  return std::string("\xFF\x4F\xFF\x51") + big(uint32_t(siz.size() + 2), 2) + siz + header + std::string("\xFF\x5C\0\4\x40\x48", 6) +
+         std::string("\xFF\x90\0\12\0\0", 6) + big(uint32_t(12 + body.size()), 4) + std::string("\0\1", 2) + body + "\xFF\xD9";
+}
+
+// Each marker that divides a picture into so many precincts or code blocks that OpenJPEG would take hundreds of bytes for a pixel.
+TEST(Images, AJpeg2000FileHasFewPrecinctsAndCodeBlocks) {
+  if (!isBuiltIn("bare.j2k"))
+    return;
+  const std::string plain("\xFF\x52\0\14\0\0\0\1\0\0\4\4\0\1", 14), tiny("\xFF\x52\0\15\1\0\0\1\0\0\4\4\0\1\0", 15);
+  const std::string blocks("\xFF\x52\0\14\0\0\0\1\0\0\0\0\0\1", 14), split("\xFF\x52\0\14\0\0\0\1\0\0\1\1\4\1", 14);
+  const std::string layers("\xFF\x52\0\15\1\0\xFF\xFF\0\0\4\4\0\1\x44", 15), ofChannel("\xFF\x53\0\12\0\1\0\4\4\0\1\0", 12);
+  const std::string levels("\xFF\x52\0\16\1\0\0\1\0\1\4\4\0\1\x11\0", 16);
+  auto whyNot = [](const std::string &text) { return decode(Bytes(text.begin(), text.end()), KILN_PIXELS_RGB, {1024, 1024}).message; };
+  const char much[] = "JPEG 2000: precincts and code blocks that take too much memory";
+  EXPECT_NE(whyNot(codestream(1024, 1, plain)), much);
+  EXPECT_NE(whyNot(codestream(64, 1, tiny)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 1, tiny)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 4, tiny)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 4, blocks)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 1, split)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 1, layers)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 1, plain + ofChannel)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 1, plain, tiny)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 1, plain, ofChannel)), much);
+  EXPECT_EQ(whyNot(codestream(1024, 1, levels)), "JPEG 2000: the header is malformed");
+}
+
+TEST(Images, ATiffFileHasACompressionOfTheList) {
+  if (!isBuiltIn("plain.tif"))
+    return;
+  const Bytes file = readFile("plain.tif");
+  // Old JPEG, NeXT, ThunderScan, Pixar, JBIG, SGI, LERC, LZMA, Zstandard, WebP, JPEG XL.
+  for (int compression : {6, 32766, 32809, 32909, 34661, 34676, 34677, 34887, 34925, 50000, 50001, 50002}) {
+    const std::string to = std::string("\3\1\3\0\1\0\0\0", 8) + char(compression & 255) + char(compression >> 8);
+    const Decoded result = decode(replaced(file, std::string("\3\1\3\0\1\0\0\0\1\0", 10), to));
+    EXPECT_EQ(result.status, KILN_STATUS_IMAGE_UNREADABLE) << compression;
+    EXPECT_NE(result.message, "") << compression;
+  }
 }
 
 // Pillow takes such a file for one of RGB.
