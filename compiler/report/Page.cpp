@@ -1,6 +1,7 @@
 //===- Page.cpp - A report as a page, and read back --------------------------===//
 #include "compiler/report/Page.h"
 #include "compiler/Recursion.h"
+#include "compiler/emit/BuildText.h"
 #include "compiler/files/Printable.h"
 #include "compiler/report/Collector.h"
 
@@ -41,12 +42,6 @@ static std::string embedJson(const json::Object &report) {
   return text;
 }
 
-static void replaceOnce(std::string &text, StringRef from, StringRef to) {
-  size_t at = text.find(from);
-  assert(at != std::string::npos && "the page has a place for everything");
-  text.replace(at, from.size(), to);
-}
-
 /// A title in HTML.
 static std::string escapeHtml(StringRef text) {
   std::string result;
@@ -56,14 +51,11 @@ static std::string escapeHtml(StringRef text) {
 }
 
 std::string makePage(const json::Object &report) {
-  std::string page = joinFiles(".html");
   const json::Object *model = report.getObject("model");
-  // The data comes last, because it may contain the names of the other places.
-  replaceOnce(page, "@TITLE@", escapeHtml(model ? model->getString("name").value_or("") : ""));
-  replaceOnce(page, "@STYLE@", joinFiles(".css"));
-  replaceOnce(page, "@SCRIPT@", joinFiles(".js"));
-  replaceOnce(page, "@DATA@", embedJson(report));
-  return page;
+  return fillIn(joinFiles(".html"), {{"@TITLE@", escapeHtml(model ? model->getString("name").value_or("") : "")},
+                                     {"@STYLE@", joinFiles(".css")},
+                                     {"@SCRIPT@", joinFiles(".js")},
+                                     {"@DATA@", embedJson(report)}});
 }
 
 bool looksLikeReport(StringRef head) {

@@ -1,5 +1,6 @@
 //===- OutputFiles.cpp - Files that appear whole or not at all -------------===//
 #include "tools/kiln/OutputFiles.h"
+#include "tools/kiln/Commands.h"
 #include "tools/kiln/StagedFile.h"
 #include "compiler/run/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
@@ -7,6 +8,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
+#include <tuple>
 
 using namespace llvm;
 
@@ -62,7 +64,29 @@ private:
 };
 } // namespace
 
+/// Whether the command line names the file for something else than its output, by itself or behind `NAME=`.
+static bool isInput(StringRef path) {
+  constexpr StringLiteral outputs[] = {"o", "output-dir", "report", "depfile", "stamp", "trace", "onnx"};
+  StringRef option;
+  for (StringRef word : getArguments()) {
+    bool isOption = word.starts_with("-");
+    if (isOption)
+      std::tie(option, word) = word.ltrim('-').split('=');
+    bool isOutput = is_contained(outputs, option);
+    if (!isOption)
+      option = "";
+    for (StringRef file : {word, word.split('=').second})
+      if (!isOutput && !file.empty() && sys::fs::equivalent(file, path))
+        return true;
+  }
+  return false;
+}
+
+static Error refuseInput(StringRef path) { return isInput(path) ? fail(path, "the command reads it") : Error::success(); }
+
 Error checkWritable(StringRef path) {
+  if (Error error = refuseInput(path))
+    return error;
   if (StringRef folder = sys::path::parent_path(path); !folder.empty() && !sys::fs::exists(folder))
     return Error::success();
   Expected<StagedFile> file = StagedFile::create(path);
@@ -94,6 +118,8 @@ Error writeFiles(ArrayRef<PlacedFile> files, SameBytes same) {
   std::vector<std::string> made;
   std::vector<StagedFile> staged;
   auto write = [&](const PlacedFile &file) -> Error {
+    if (Error error = refuseInput(file.path))
+      return error;
     if (Error error = makeFolders(sys::path::parent_path(file.path), made))
       return error;
     Expected<StagedFile> next = StagedFile::create(file.path);
