@@ -190,12 +190,15 @@ class Model:
         for tensor in self.inputs:
             if tensor.name not in given:
                 raise KilnError(f"{self.name}: input '{tensor.name}' is missing")
+            if numpy.ma.is_masked(given[tensor.name]):
+                raise KilnError(f"{self.name}: input '{tensor.name}' has masked elements; fill them first, as filled() does")
             array = numpy.asarray(given[tensor.name])
             if array.dtype != tensor.dtype:
                 raise KilnError(f"{self.name}: input '{tensor.name}' is {array.dtype}, expected {tensor.dtype}")
             if array.ndim != len(tensor.shape):
                 raise KilnError(f"{self.name}: input '{tensor.name}' has {array.ndim} dimensions, expected {len(tensor.shape)}")
-            arrays.append(numpy.asarray(array, order="C"))
+            # In the machine's order of bytes, as the types are equal, and where the CPU loads elements from.
+            arrays.append(numpy.require(array, requirements=["C", "ALIGNED"]))
         return arrays
 
     def _find_dims(self, arrays, asked):

@@ -19,9 +19,13 @@ for name, array in {**results, "x": x, "h": h, "image": image}.items():
 with concurrent.futures.ThreadPoolExecutor(4) as pool:
     again = list(pool.map(lambda _: digits(image=image)["probabilities"], range(32)))
 print("threads:", "equal" if all((array == results["probabilities"]).all() for array in again) else "different")
+unaligned = numpy.zeros(x.nbytes + 1, numpy.uint8)[1:].view(numpy.float32).reshape(x.shape)
+unaligned[:] = x
+print("unaligned:", "equal" if not unaligned.flags.aligned and (net(x=unaligned, h=h)["y"] == results["y"]).all() else "different")
 print("in / 2 + max(lambda - 1, 0) % 5 * -is:", _evaluate("in / 2 + max(lambda - 1, 0) % 5 * -is", {"in": 7, "lambda": 4, "is": 2}))
 for call in (lambda: net(x=x), lambda: net(x=x, h=h, z=x), lambda: net(x=x.astype("f8"), h=h), lambda: net(x=x[0], h=h),
              lambda: net(x=numpy.zeros((9, 3), "f4"), h=h), lambda: net(x=x, h=h[:1]), lambda: net(x=x, h=h, dims={"rows": 3}),
+             lambda: net(x=numpy.ma.masked_equal(x, 2), h=h),
              lambda: Model(f"{folder}/libnet.so", graph="encoder")):
     try:
         call()
