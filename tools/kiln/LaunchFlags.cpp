@@ -106,6 +106,14 @@ static int follow(Launch &launch) {
   launch.giveUp(pool.takeError());
 }
 
+/// Of a rank that has not joined the others, for which no other one can speak.
+static int reportAlone(Error error) {
+  if (!isFollower())
+    return report(std::move(error), AtFault);
+  printError("rank " + sys::Process::GetEnv(findImplementation()->rank).value_or("") + ": " + toString(std::move(error)));
+  return AtFault;
+}
+
 int runOnRanks(const CompileOptions &options, function_ref<int()> command) {
   bool isGiven = launcher.getNumOccurrences() && launcher != "none" && launcher != "auto";
   if (options.ranks.empty())
@@ -114,12 +122,12 @@ int runOnRanks(const CompileOptions &options, function_ref<int()> command) {
     return report(makeError("--deadline: expected a number of seconds above 0"), WrongUsage);
   Expected<std::string> library = findLibrary();
   if (!library)
-    return report(library.takeError(), AtFault);
+    return reportAlone(library.takeError());
   if (library->empty())
     return command();
   Expected<std::unique_ptr<Launch>> launch = Launch::open(*library, int64_t(deadline * 1e9), !isFollower());
   if (!launch)
-    return report(makeError("--launcher: " + toString(launch.takeError())), AtFault);
+    return reportAlone(makeError("--launcher: " + toString(launch.takeError())));
   if (Error error = checkOthers(options, **launch))
     return refuse(**launch, std::move(error));
   if (Error error = checkSize(options, **launch))
