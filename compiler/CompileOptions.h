@@ -112,7 +112,7 @@ struct CompileOptions {
   int64_t mostWorkspace = -1;
   /// auto, all, none, or mnemonics of nn operations to decompose.
   std::vector<std::string> decompose = {"auto"};
-  /// Report an error for a composite that must be split because the target has no kernel for it.
+  /// Report an error for a composite that must be split because the target has no kernel for it, and for a declared shape that contradicts the nodes.
   bool strict = false;
   Observation observation;
   /// Inputs and outputs that --shard cuts stay whole in the signature, so that a comparison sees all of them.

@@ -79,6 +79,7 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
   LogicalResult imported = failure(failed(body.importNodes(scope, nodes)) || failed(signature.returnOutputs(scope, body)));
   result.hasUnsupported = body.hasUnsupported();
   result.outputs = signature.numOutputs();
+  result.contradictions = body.getValues().describeContradictions();
   if (failed(imported))
     return failure();
   for (const std::string &line : body.listUnsupported())

@@ -16,6 +16,8 @@ struct GraphResult {
   /// The results of @main that are the model's outputs.
   unsigned outputs = 0;
   bool hasUnsupported = false;
+  /// Empty or a sentence on declared shapes that are not what the nodes compute.
+  std::string contradictions;
 };
 
 /// Imports the main graph of a model once, under these assumptions.

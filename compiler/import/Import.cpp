@@ -37,6 +37,8 @@ static FailureOr<ImportedModel> importOnce(MLIRContext &context, const ImportOpt
   ImportedModel model;
   model.outputs = result.outputs;
   model.module = std::move(result.module);
+  if (!result.contradictions.empty())
+    model.warnings.push_back(result.contradictions);
   return std::move(model);
 }
 
@@ -203,7 +205,7 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
     addExact(context, options, *file, *model);
   (*model->module)->removeAttr(nn::assumedAttrName);
   errors.clear();
-  model->warnings = import::SignatureReader::describeReplaced(given, file->model().graph());
+  llvm::append_range(model->warnings, import::SignatureReader::describeReplaced(given, file->model().graph()));
   const auto &metadata = file->model().metadata_props();
   auto own = llvm::find_if(metadata, [](const auto &entry) { return llvm::StringRef(entry.key()).starts_with(nn::ownMetadata); });
   if (own != metadata.end())

@@ -52,6 +52,8 @@ struct ImportOptions {
   } broadcasts = Broadcasts::Versions;
   /// Make every computed value a result of @main, after the model's outputs, with its node in the attribute `nn.node`.
   bool exposeNodes = false;
+  /// A declared shape that contradicts that of the nodes is an error, and no warning.
+  bool strict = false;
   /// The most bytes that weights in files of their own may have; 0: any number.
   uint64_t mostExternalBytes = 0;
   Limits limits;

@@ -124,7 +124,21 @@ LogicalResult NamedValues::checkDeclared(Scope &scope, StringRef name, Value val
     have += (have.empty() ? "" : "x") + nn::formatDim(dim);
   for (const auto &dim : tensor.shape().dim())
     want += (want.empty() ? "" : "x") + (dim.has_dim_value() ? std::to_string(dim.dim_value()) : std::string("?"));
-  return diagnostics.error(where + ": '" + printable(name) + "' has shape " + have + ", but the model declares shape " + printable(want));
+  for (std::string *shape : {&have, &want})
+    *shape = shape->empty() ? "[]" : *shape;
+  std::string message = (where + ": '" + printable(name) + "' has shape " + have + ", but the model declares shape " + printable(want)).str();
+  if (options.strict)
+    return diagnostics.error(message);
+  if (contradicted.insert(name).second && contradicted.size() == 1)
+    firstContradiction = std::move(message);
+  return success();
+}
+
+std::string NamedValues::describeContradictions() const {
+  if (contradicted.empty())
+    return "";
+  std::string others = contradicted.size() == 1 ? "" : " (and others for " + std::to_string(contradicted.size() - 1) + " more values)";
+  return firstContradiction + others + "; the shapes that the nodes give are taken";
 }
 
 } // namespace kiln::import

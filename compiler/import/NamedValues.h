@@ -23,11 +23,15 @@ public:
   static void addInitializers(Scope &scope, const onnx::GraphProto &graph);
   /// The value of that name as seen from `scope`; nullopt when there is none. An initializer becomes a constant here.
   std::optional<Value> lookup(Scope &scope, llvm::StringRef name, std::string &reason);
-  /// The narrow data type of the value of that name, or 0.
+  /// Whether the name is an input of the function around that its call leaves out.
   static bool isAbsent(const Scope &scope, llvm::StringRef name);
+  /// The narrow data type of the value of that name, or 0.
   static int64_t narrowType(const Scope &scope, llvm::StringRef name);
-  /// An error if the value has another type than the model declares for that name.
+  /// An error if the value has another element type than the model declares for that name, and in strict mode if it has another shape.
   mlir::LogicalResult checkDeclared(Scope &scope, llvm::StringRef name, Value value, llvm::StringRef where);
+
+  /// The declared shapes that `checkDeclared` has found wrong, as one sentence; empty if there are none.
+  std::string describeContradictions() const;
 
   /// Data of the file; null with the reason set.
   mlir::ElementsAttr read(const onnx::TensorProto &tensor, std::string &reason);
@@ -47,6 +51,9 @@ private:
   Diagnostics &diagnostics;
   SymbolicSizes &sizes;
   mlir::Operation *loop = nullptr;
+  /// Values whose declared shapes are wrong, and what is said of the first.
+  llvm::StringSet<> contradicted;
+  std::string firstContradiction;
 };
 
 } // namespace kiln::import

@@ -121,8 +121,10 @@ static cl::opt<std::string> maxWorkspace("max-workspace",
 static cl::list<std::string> decompose("decompose", cl::CommaSeparated,
     cl::desc("Composites to split into simpler operations: auto (default), all, none, or names such as softmax"), cl::value_desc("OP,..."),
     cl::sub(compilingCommands));
-static cl::opt<bool> strict("strict", cl::desc("Report an error instead of splitting a composite for which the target has no fused kernel"),
-                            cl::sub(compilingCommands));
+static cl::opt<bool> strict("strict",
+    cl::desc("Report an error instead of splitting a composite for which the target has no fused kernel, and for a declared shape that is not what the nodes "
+             "compute"),
+    cl::sub(compilingCommands));
 static cl::opt<std::string> weights("weights", cl::desc("Where to put the weights: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
     cl::sub(packagingCommands));
 static cl::list<std::string> limit("limit", cl::CommaSeparated,

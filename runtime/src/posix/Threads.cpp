@@ -2,7 +2,6 @@
 
 #include "../System.h"
 
-#include <initializer_list>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -22,7 +21,8 @@ int32_t kiln::countCpus() {
 bool kiln::startThread(Thread *thread, void *(*work)(void *), void *argument) {
   sigset_t outside, before;
   sigfillset(&outside);
-  for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
+  const int ownSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+  for (int own : ownSignals)
     sigdelset(&outside, own);
   pthread_sigmask(SIG_BLOCK, &outside, &before);
   bool started = pthread_create(thread, nullptr, work, argument) == 0;
