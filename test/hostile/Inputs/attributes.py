@@ -118,7 +118,6 @@ CASES = {
     "constant_of_shape_two": ("ConstantOfShape", [ints(2)], "value|element", {"value": helper.make_tensor("v", FLOAT, [2], [1, 2])}),
     "where_types": ("Where", [(BOOL, (2, 3)), F, (INT64, (2, 3))], "type", {}),
     "where_condition": ("Where", [F, F, F], "bool|type", {}),
-    "mod_float": ("Mod", [F, F], "fmod|float|type", {}),
     "shift_no_direction": ("BitShift", [(UINT8, (3,)), (UINT8, (3,))], "direction", {}),
     "shift_direction": ("BitShift", [(UINT8, (3,)), (UINT8, (3,))], "direction", {"direction": "UP"}),
     "bitwise_float": ("BitwiseAnd", [F, F], "type", {}),
