@@ -79,7 +79,9 @@ static bool areModerate(ElementsAttr weight) {
   ConstantData data(weight);
   double largest = 0;
   bool areNumbers = true;
-  data.forEachDouble(0, data.numElements(), [&](double number) {
+  // Text may leave out the bytes of large constants.
+  bool areThere = static_cast<int64_t>(data.bytes().size()) == data.numElements() * elementBytes(data.elementType());
+  data.forEachDouble(0, areThere ? data.numElements() : 0, [&](double number) {
     areNumbers &= !std::isnan(number);
     largest = std::max(largest, std::fabs(number));
   });

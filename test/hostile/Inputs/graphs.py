@@ -68,12 +68,12 @@ def add_arity(suite):
 
 def add_interface(suite):
     suite.add("result_of_other_type", model([node("Relu")], outputs=[value("y", None, INT64)]), say="y|type")
-    suite.add("result_of_other_rank", model([node("Relu")], outputs=[value("y", (2, 3, 1))]), say="shape|rank")
-    suite.add("result_of_other_size", model([node("Relu")], outputs=[value("y", (2, 4))]), say="shape|dim")
+    suite.add("result_of_other_rank", model([node("Relu")], outputs=[value("y", (2, 3, 1))]), "accept")
+    suite.add("result_of_other_size", model([node("Relu")], outputs=[value("y", (2, 4))]), "accept")
     suite.add("result_of_symbol", model([node("Relu")], outputs=[value("y", ("N", "M"))]), "either")
     wrong = model([node("Relu", outputs=("t",)), node("Relu", ("t",), name="b")])
     wrong.graph.value_info.append(value("t", (9, 9)))
-    suite.add("value_info_wrong", wrong, say="t|shape", node="bad_node")
+    suite.add("value_info_wrong", wrong, "accept")
     suite.add("input_returned", model([], outputs=[value("x")]), "accept")
     suite.add("input_returned_twice", model([node("Relu")], outputs=[value("x"), value("x"), value("y", None)]), "either")
     suite.add("inputs_500", model([node("Sum", [f"x{i}" for i in range(500)])], [value(f"x{i}", (4,)) for i in range(500)]), "accept", seconds=20)

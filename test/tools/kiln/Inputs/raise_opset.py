@@ -134,7 +134,7 @@ def check_refusals(folder):
     cases = [
         (model(8, "Upsample", [(1, 1, 2, 2)], 4, mode="nearest", scales=[1.0, 1.0, 2.0, 2.0]), "but the factors are not an input"),
         (model(10, "Resize", [(1, 1, 4, 4)], 2, [np.array([1, 1, 0.5, 0.5], "f4")], mode="nearest"), "but the factors are not known to be at least 1"),
-        (model(8, "BatchNormalization", [(2, 4, 4)], 4, [ones] * 4, spatial=0), "but spatial=0 has no counterpart"),
+        (model(8, "BatchNormalization", [(2, 4, 4)], 4, [np.ones((4, 4), "f4")] * 4, spatial=0), "but spatial=0 has no counterpart"),
         (model(18, "GroupNormalization", [(1, 4, 4)], 4, [np.ones(2, "f4")] * 2, num_groups=2), "but the operator means something else there"),
         (model(17, "DFT", [(1, 4, 2)], 2, axis=1), "but the operator means something else there"),
     ]
