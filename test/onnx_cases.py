@@ -1,5 +1,6 @@
 """One ONNX model whose outputs are the cases of a test, so that many cases cost one compile: built, run through kiln, compared."""
 
+import pathlib
 import re
 import sys
 
@@ -65,6 +66,21 @@ def finish(faults, right):
     if faults:
         sys.exit("\n".join(faults))
     print(f"{right} cases right")
+
+
+def run_on_targets(folder, targets, models, bounds):
+    """Runs models on targets, and ends the test. `models` has for each name a model and the arguments of its `save`, from the opset on."""
+    faults, right = [], 0
+    for name, (model, *how) in models.items():
+        at = pathlib.Path(folder) / name
+        at.mkdir(parents=True)
+        model.save(at / "m.onnx", *how)
+        inputs = model.save_inputs(at)
+        for target in targets:
+            kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)
+            faults += model.compare(at / target, bounds, f", {name}, {target}")
+            right += len(model.expected)
+    finish(faults, right)
 
 
 def kiln(*arguments):

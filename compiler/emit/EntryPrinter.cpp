@@ -58,7 +58,7 @@ private:
 
   std::vector<LaunchRow> launchTable;
   llvm::MapVector<func::FuncOp, Counters> launched;
-  /// Those of them whose tasks may run on several threads.
+  /// The launched kernels whose tasks may run on several threads.
   llvm::DenseSet<Operation *> parallel;
   std::vector<std::string> statusCells;
   llvm::DenseSet<Value> statusBuffers;

@@ -135,7 +135,7 @@ static std::string printMetadata(const Signature &signature) {
   return rows.empty() ? "" : "const kiln_metadata_entry metadata_table[] = {\n" + rows + "};\n";
 }
 
-/// What a run demands of the caller's dimensions and of the data; empty if they are all static and there is nothing to compute sizes from.
+/// Prints the demands of a run on the caller's dimensions and on the data. There are none if all dimensions are static and no data decide sizes.
 static std::string printDemands(const Signature &signature, size_t &count) {
   std::string arrays, rows;
   for (const SizeDemand &demand : listSizeDemands(signature, [](const SignatureSymbol &symbol) { return symbol.field; })) {

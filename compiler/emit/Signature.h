@@ -117,7 +117,7 @@ struct Signature {
   /// What a run checks of the symbols that the caller gives, and the same in lines for people.
   std::vector<SizeRule> rules;
   std::vector<std::string> demands;
-  /// What the data must give, which only a run looks at.
+  /// Demands on the data, in words; a run checks them.
   std::vector<std::string> dataDemands;
   /// The file's metadata_props.
   std::vector<std::pair<std::string, std::string>> metadata;

@@ -185,7 +185,7 @@ LogicalResult DefinitionUse::expectNotNegative(Place place, AffineExpr expr, con
 }
 
 LogicalResult DefinitionUse::checkMagnitude(const IndexExpr &expr, const llvm::Twine &what) {
-  // What an index may have of values if only run time knows. Run time also refuses sizes that pass 64 bits.
+  // An index whose size only run time knows is taken to have so many values. Run time also refuses sizes that pass 64 bits.
   constexpr double mostValues = 0x1p31;
   auto known = [](AffineExpr size, double otherwise) {
     std::optional<int64_t> number = size ? nn::getConstantDim(size) : std::nullopt;

@@ -51,7 +51,7 @@ private:
   Diagnostics &diagnostics;
   SymbolicSizes &sizes;
   mlir::Operation *loop = nullptr;
-  /// Values whose declared shapes are wrong, and what is said of the first.
+  /// Values whose declared shapes are wrong, and the message about the first.
   llvm::StringSet<> contradicted;
   std::string firstContradiction;
 };

@@ -263,6 +263,15 @@ static std::optional<int64_t> countElements(const google::protobuf::RepeatedFiel
   return isEmpty ? 0 : count;
 }
 
+/// The bytes that so many elements of the tensor take; nullopt, with the reason set, if they are no number.
+static std::optional<int64_t> countBytes(const Tensor &tensor, int64_t count, std::string &reason) {
+  int64_t bits = tensor.data_type() == Tensor::COMPLEX64 ? 64 : tensor.data_type() == Tensor::COMPLEX128 ? 128 : getDataType(tensor.data_type()).bits;
+  if (!llvm::MulOverflow(count, bits, bits))
+    return bits / 8 + (bits % 8 != 0);
+  reason = "the shape is too large: its data overflow the size limit";
+  return std::nullopt;
+}
+
 bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
   if (tensor.has_segment())
     return refuse(reason, "is a segment of a larger tensor, which is not supported");
@@ -279,24 +288,23 @@ bool checkTensor(const Tensor &tensor, ModelFile &file, std::string &reason) {
   if (!isExternal && tensor.external_data_size() > 0)
     return refuse(reason, "has entries for external data, but does not say that its data are external");
   auto [have, each] = countTyped(tensor);
-  int64_t bits = tensor.data_type() == Tensor::COMPLEX64 ? 64 : tensor.data_type() == Tensor::COMPLEX128 ? 128 : getDataType(tensor.data_type()).bits;
-  int64_t bytes;
-  if (llvm::MulOverflow(*count, bits, bytes))
-    return refuse(reason, "the shape is too large: its data overflow the size limit");
-  bytes = bytes / 8 + (bytes % 8 != 0);
+  std::optional<int64_t> bytes = countBytes(tensor, *count, reason);
+  if (!bytes)
+    return false;
   if (isExternal || tensor.has_raw_data()) {
     if (isText)
       return refuse(reason, "has strings as raw or external data");
-    auto external = isExternal ? readExternal(tensor, bytes, file, reason) : ArrayRef<char>();
+    auto external = isExternal ? readExternal(tensor, *bytes, file, reason) : ArrayRef<char>();
     if (!external)
       return false;
     auto size = static_cast<int64_t>(isExternal ? external->size() : tensor.raw_data().size());
-    if (size != bytes)
-      return refuse(reason, "data has " + Twine(size) + " bytes, but its " + Twine(*count) + " elements take " + Twine(bytes));
+    if (size != *bytes)
+      return refuse(reason, "data has " + Twine(size) + " bytes, but its " + Twine(*count) + " elements take " + Twine(*bytes));
     return true;
   }
   // Narrow integers share the values of their field as they share bytes.
-  int64_t expected = bits < 8 && bits != bitsInOwnBytes ? bytes : *count * each;
+  int64_t bits = getDataType(tensor.data_type()).bits;
+  int64_t expected = bits > 0 && bits < 8 && bits != bitsInOwnBytes ? *bytes : *count * each;
   if (have != expected && isText)
     return refuse(reason, "its dimensions do not fit its " + Twine(have) + " strings");
   if (have != expected)
@@ -308,7 +316,8 @@ bool embedExternal(Tensor &tensor, ModelFile &file, std::string &reason) {
   if (tensor.data_location() != Tensor::EXTERNAL)
     return true;
   auto count = countElements(tensor.dims(), reason);
-  auto bytes = count ? readExternal(tensor, llvm::divideCeilSigned(*count * getDataType(tensor.data_type()).bits, 8), file, reason) : std::nullopt;
+  auto size = count ? countBytes(tensor, *count, reason) : std::nullopt;
+  auto bytes = size ? readExternal(tensor, *size, file, reason) : std::nullopt;
   if (!bytes)
     return false;
   tensor.set_raw_data(bytes->data(), bytes->size());

@@ -76,7 +76,7 @@ public:
   static bool isMet(const kiln_demand_info &demand, int64_t number) { return demand.is_least ? number >= 0 : number == 0; }
   /// What NAME_explain of the header says of these sizes: "height 33: must be a multiple of 32 (Add 'p')"; empty if nothing is wrong.
   std::string explain(llvm::ArrayRef<int64_t> dims) const;
-  /// What sizes that the data decide must be, of which a run that ends with KILN_STATUS_DIMENSION_MISMATCH has found one otherwise: ": the data must give ...".
+  /// Demands on sizes that the data decide: ": the data must give ...". A run that ends with KILN_STATUS_DIMENSION_MISMATCH has found one that does not hold.
   std::string describeDataDemands() const;
 
 private:

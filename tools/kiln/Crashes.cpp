@@ -158,7 +158,7 @@ static void onTerminate() {
   abort();
 }
 
-/// What LLVM says when the program ends and standard output could not take all of it: a full disk, or closed.
+/// LLVM reports at the program's end that standard output could not take all of it: a full disk, or closed.
 [[noreturn]] static void onUnwritable(StringRef reason) {
   std::string message = "error: cannot write to standard output or standard error: " + reason.str() + "\n";
   (void)!write(STDERR_FILENO, message.data(), message.size());

@@ -99,7 +99,7 @@ private:
   Value query, key, value, bias;
   Type element;
   AffineExpr queries, keys, past;
-  /// How many keys before its own place and behind it a query sees; -1: all.
+  /// A query sees so many keys before its own place and behind it; -1: all.
   int64_t left = -1, right = -1;
 };
 } // namespace

@@ -77,7 +77,7 @@ Value WinogradLoops::leastOfSquares(const Place &place, ArrayRef<Value> squares)
   return least;
 }
 
-/// What channels [from, to) add to the difference of the comparison's sides: it is positive for an even tile.
+/// Returns the part of channels [from, to) in the difference of the comparison's sides, which is positive for an even tile.
 Value WinogradLoops::measurePart(const Place &place, const Patch &patch, int64_t from, int64_t to, unsigned lanes) const {
   OpBuilder &b = k.builder();
   constexpr unsigned squares = 4;

@@ -236,7 +236,7 @@ typedef struct kiln_metadata_entry {
   const char *value;
 } kiln_metadata_entry;
 
-/* What a run demands of the dimensions that the caller gives; of sizes that data decide, without symbols. `number` is an expression of them, as in dim_texts,
+/* A demand of a run on the dimensions that the caller gives, or on sizes that data decide, without symbols. `number` is an expression of them, as in dim_texts,
  * whose divisions round down: it must be 0, or with is_least 0 or more. People are told the sizes of `symbols` and the words: "must be even (Add 'p')". */
 typedef struct kiln_demand_info {
   const char *number;

@@ -89,7 +89,7 @@ bool checkSize(Picture &picture, size_t at) {
   return picture.begin(int64_t(right - left), int64_t(bottom - top), channels < 3);
 }
 
-// What the headers say of the picture: its largest tile, and the markers that divide tiles further.
+// Reads from the headers the picture's largest tile and the markers that divide tiles further.
 class Structure {
 public:
   Structure(Picture &picture, size_t at) : picture(picture), at(at) {}

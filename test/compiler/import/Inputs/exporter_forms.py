@@ -8,7 +8,7 @@ import numpy as np
 from onnx import helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
-from onnx_cases import Model, finish, kiln
+from onnx_cases import Model, run_on_targets
 
 BOUNDS = {"f4": (1e-5, 1e-6)}
 RANDOM = np.random.default_rng(3)
@@ -61,17 +61,7 @@ def new_opset():
 
 
 def main():
-    folder, faults, right = pathlib.Path(sys.argv[1]), [], 0
-    for name, (model, opset, domains, functions) in {"old": old_opset(), "new": new_opset()}.items():
-        at = folder / name
-        at.mkdir(parents=True)
-        model.save(at / "m.onnx", opset, domains, functions)
-        inputs = model.save_inputs(at)
-        for target in sys.argv[2:]:
-            kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)
-            faults += model.compare(at / target, BOUNDS, f", {target}")
-            right += len(model.expected)
-    finish(faults, right)
+    run_on_targets(sys.argv[1], sys.argv[2:], {"old": old_opset(), "new": new_opset()}, BOUNDS)
 
 
 main()

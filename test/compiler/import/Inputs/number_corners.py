@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
-from onnx_cases import DTYPES, Model, finish, kiln
+from onnx_cases import DTYPES, Model, run_on_targets
 
 # Tails are judged by their digits alone, down to where numbers are subnormal.
 BOUNDS = {"f4": (3e-5, 1e-37), "f8": (1e-12, 1e-300), "f2": (2e-3, 6e-8)}
@@ -107,21 +107,14 @@ def add_halves(model, give):
 
 
 def main():
-    folder, faults, right = pathlib.Path(sys.argv[1]), [], 0
+    models = {}
     for kind in "input", "constant":
         model = Model()
         give = model.input if kind == "input" else model.weight
         for add in add_tails, add_unsigned, add_integers, add_conversions, add_bounds, add_halves:
             add(model, give)
-        at = folder / kind
-        at.mkdir(parents=True)
-        model.save(at / "m.onnx", 20)
-        inputs = model.save_inputs(at)
-        for target in sys.argv[2:]:
-            kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)
-            faults += model.compare(at / target, BOUNDS, f", {kind}, {target}")
-            right += len(model.expected)
-    finish(faults, right)
+        models[kind] = model, 20
+    run_on_targets(sys.argv[1], sys.argv[2:], models, BOUNDS)
 
 
 main()

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
-from onnx_cases import Model, finish, kiln
+from onnx_cases import Model, run_on_targets
 
 BOUNDS = {"f4": (1e-5, 1e-6), "f2": (2e-3, 1e-4)}
 random = np.random.default_rng(3)
@@ -84,7 +84,7 @@ def add_borders(model):
         places = np.arange(4 + low + high) - low
         expected = np.where((places >= 0) & (places < 4), x[np.clip(places, 0, 3)], fill)
         pad(f"constant_{low}_{high}", x, low, high, "constant", expected)
-        # The same of rows and of columns.
+        # Rows and columns are padded as their elements are.
         rows = x[:, None] * np.ones(19, "f4")
         pad(f"rows_{low}_{high}", rows, low, high, "constant", expected[:, None] * np.ones(19, "f4"))
         pad(f"columns_{low}_{high}", np.ascontiguousarray(rows.T), low, high, "constant", expected * np.ones((19, 1), "f4"), axis=1)
@@ -172,22 +172,15 @@ def add_others(model):
 
 
 def main():
-    folder, faults, right = pathlib.Path(sys.argv[1]), [], 0
+    models = {}
     for opset in 10, 23:
         model = Model()
         add_transposed(model, opset)
         if opset > 10:
             for add in add_windows, add_equations, add_borders, add_sizes, add_halves, add_long_halves, add_others:
                 add(model)
-        at = folder / str(opset)
-        at.mkdir(parents=True)
-        model.save(at / "m.onnx", opset, domains=[("ai.onnx.ml", 3)])
-        inputs = model.save_inputs(at)
-        for target in sys.argv[2:]:
-            kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)
-            faults += model.compare(at / target, BOUNDS, f", opset {opset}, {target}")
-            right += len(model.expected)
-    finish(faults, right)
+        models[f"opset{opset}"] = model, opset, [("ai.onnx.ml", 3)]
+    run_on_targets(sys.argv[1], sys.argv[2:], models, BOUNDS)
 
 
 main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What opsets 25 to 28 add to operators, against numpy: opset28.py FOLDER TARGET...
+"""Additions of opsets 25 to 28 to operators, against numpy: opset28.py FOLDER TARGET...
 
 Every case is there twice: computed by a kernel, and of constants while the model is compiled.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
-from onnx_cases import Model, finish, kiln
+from onnx_cases import Model, run_on_targets
 
 BOUNDS = {"f4": (1e-5, 1e-6), "f8": (1e-12, 1e-300), "f2": (1e-3, 1e-7)}
 FLOAT6E2M3, FLOAT6E3M2 = 27, 28
@@ -140,21 +140,13 @@ def add_float6(model, give):
 
 
 def main():
-    folder, faults, right = pathlib.Path(sys.argv[1]), [], 0
+    models = {}
     for kind in "input", "constant":
         model = Model()
-        give = model.input if kind == "input" else lambda array, dtype="f4": model.weight(array, dtype)
         for add in add_shifts, add_mod, add_bf16, add_blocks, add_range, add_windows, add_float6:
-            add(model, give)
-        at = folder / kind
-        at.mkdir(parents=True)
-        model.save(at / "m.onnx", 28)
-        inputs = model.save_inputs(at)
-        for target in sys.argv[2:]:
-            kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)
-            faults += model.compare(at / target, BOUNDS, f", {kind}, {target}")
-            right += len(model.expected)
-    finish(faults, right)
+            add(model, model.input if kind == "input" else model.weight)
+        models[kind] = model, 28
+    run_on_targets(sys.argv[1], sys.argv[2:], models, BOUNDS)
 
 
 main()

@@ -71,7 +71,7 @@ listed = recorder("listed")
 subprocess.run([cmake, f"-DRECORDER={listed}", "-P", folder / "list.cmake"], check=True, cwd=folder)
 check("kiln_add_model", recorded(listed), [[str(model), *OPTIONS]])
 
-# What no list and no text of CMake keeps is refused.
+# Names that no list and no text of CMake keeps are refused.
 for option in "--dim=a;b=1", "--dim=a\\b=1", "--dim=a[=1":
     done = kiln_calls.Kiln().start(["new", folder / "other", model, option])
     check(option, (done.returncode, "lists of CMake keep no ';'" in done.stderr), (2, True))
