@@ -302,8 +302,9 @@ void FunctionPrinter::printExternalCall(kernel::CallOp op) {
   std::vector<std::string> arguments;
   for (Value operand : op.getOperands_())
     arguments.push_back(text(operand));
-  std::string call = takeName(op.getCallee()) + "(" + llvm::join(arguments, ", ") + ")";
   Value status = op.getStatus();
+  // Values of the kernel may have the name of the program's function.
+  std::string call = (status ? "::" : "") + takeName(op.getCallee()) + "(" + llvm::join(arguments, ", ") + ")";
   line(status ? "kiln::report(" + text(status) + ", " + call + ");" : call + ";");
 }
 

@@ -131,9 +131,13 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   if (kernel::TargetAttr target = kernel::getTarget(module))
     signature.target = target.getName().str(), signature.needs = {{signature.target, llvm::join(neededFeatures(target), " ")}};
   std::set<std::string> libraries;
-  for (auto external : module.getOps<kernel::ExternalOp>())
+  for (auto external : module.getOps<kernel::ExternalOp>()) {
     if (external.getLibrary())
       libraries.insert(external.getLibrary()->str());
+    else if (external.getSymName().starts_with(signature.name + "_"))
+      return module.emitError("'") << external.getSymName() << "' cannot be a function of the program: names of the library begin with '" << signature.name
+                                   << "_'; give one of them another name (--name)";
+  }
   signature.libraries.assign(libraries.begin(), libraries.end());
   signature.decodesImages = signature.entry.walk([](kernel::ContextOp) { return WalkResult::interrupt(); }).wasInterrupted();
   signature.inputs = readTensors(signature.entry.getInputs());

@@ -70,7 +70,7 @@ const SignatureSymbol *KernelFunction::findSize(StringRef size) const {
 KernelFunction::KernelFunction(StringRef library, const CompiledKernel &kernel)
     : form(kernel.form), model(kernel.model), name((library + "_" + form.name).str()) {
   NameScope scope;
-  for (StringRef reserved : {"workspace", "context", "dims", "inputs", "outputs"})
+  for (StringRef reserved : ownParameters)
     scope.reserve(reserved);
   for (const std::string &size : form.sizes)
     if (const SignatureSymbol *symbol = findSize(size)) {

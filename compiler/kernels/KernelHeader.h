@@ -21,6 +21,9 @@ struct CompiledKernel {
   std::vector<PanelsOfTarget> panels;
 };
 
+/// The names that a kernel's function has for itself, so that no size has one of them.
+inline constexpr llvm::StringLiteral ownParameters[] = {"workspace", "context", "dims", "inputs", "outputs"};
+
 /// NAME.h: the C ABI block, and two functions for each kernel.
 std::string printKernelHeader(llvm::StringRef name, llvm::ArrayRef<CompiledKernel> kernels);
 

@@ -50,10 +50,26 @@ private:
 };
 } // namespace
 
+/// The functions of a kernel, without the library's name in front.
+static SmallVector<std::string> listFunctions(const KernelForm &form) {
+  SmallVector<std::string> names = {form.name, form.name + "_workspace_size"};
+  if (any_of(form.inputs, [](const KernelTensor &input) { return input.isPacked; }))
+    names.append({packFunctionOf(form.name), packFunctionOf(form.name) + "_size"});
+  return names;
+}
+
 bool KernelLibraryBuilder::checkNames(ArrayRef<KernelForm> forms) {
   StringSet<> known;
+  StringMap<StringRef> functions;
   for (const KernelForm &form : forms) {
     bool isUnique = known.insert(form.name).second;
+    for (const std::string &name : listFunctions(form))
+      if (auto [other, isNew] = functions.try_emplace(name, form.name); !isNew && isUnique)
+        errors.push_back("kernels '" + other->second.str() + "' and '" + form.name + "' both have a function '" + name + "': give one another name, NAME=" +
+                         form.kernel);
+    for (const std::string &size : form.sizes)
+      if (is_contained(ownParameters, size))
+        errors.push_back("kernel '" + form.name + "': its function has a parameter '" + size + "' of its own; give the size another name");
     if (makeIdentifier(form.name) != form.name || form.name.empty())
       errors.push_back("'" + form.name + "' is no name of a C function");
     else if (!isUnique)

@@ -24,9 +24,12 @@ std::optional<std::pair<int64_t, int64_t>> readPanels(StringRef layout) {
   return std::pair(width, depth);
 }
 
-PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : kernel(kernel), function(name) {
-  name.consume_back("_packed");
-  prefix = name.str() + "_pack";
+std::string packFunctionOf(StringRef function) {
+  function.consume_back("_packed");
+  return function.str() + "_pack";
+}
+
+PackFunctions::PackFunctions(StringRef name, const CompiledKernel &kernel) : kernel(kernel), function(name), prefix(packFunctionOf(name)) {
   auto packed = find_if(kernel.form.inputs, [](const KernelTensor &tensor) { return tensor.isPacked; });
   matrix = &*find_if(kernel.model.inputs, [&](const SignatureTensor &tensor) { return tensor.onnxName == packed->name; });
   for (const KernelTensor &tensor : kernel.form.inputs)

@@ -49,6 +49,9 @@ private:
   std::vector<std::string> parameters;
 };
 
+/// The name of the function that packs for the kernel's function of this name: gemm_f32_pack for gemm_f32_packed.
+std::string packFunctionOf(llvm::StringRef function);
+
 /// The panels that the layout of a packed input says, "packed 32x4": width and depth. Nullopt: it is another one.
 std::optional<std::pair<int64_t, int64_t>> readPanels(llvm::StringRef layout);
 

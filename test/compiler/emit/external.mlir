@@ -16,7 +16,7 @@
 
 // CHECK-LABEL: //--- ext_kernels_0.cpp
 // CHECK: const int64_t shape[2] = {rows, 2};
-// CHECK-NEXT: kiln::report(status, scale(in, out, shape, 0.5f));
+// CHECK-NEXT: kiln::report(status, ::scale(in, out, shape, 0.5f));
 // CHECK-NEXT: note(threads, 2.0f, state);
 module attributes {nn.model = "ext", nn.symbols = ["rows"], nn.symbol_bounds = [array<i64: 1, 64>], kernel.workspace_bytes = 64 : i64} {
   kernel.external @scale : (memref<?xf32>, memref<?xf32>, memref<2xi64>, f32) -> i32 writes [1]
