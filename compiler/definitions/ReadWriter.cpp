@@ -205,16 +205,19 @@ std::string FunctionWriter::addBorder(const Expr &read, std::string value, Eleme
   SmallVector<std::string> before, after;
   std::vector<int64_t> axes;
   for (auto [i, item] : enumerate(read.indices)) {
-    std::optional<AffineIndex> sum = item.isEllipsis ? std::nullopt : asAffine(item.expr);
-    if (!sum || sum->terms.size() > 1)
+    if (item.isEllipsis)
       continue;
-    IndexExpr first = sum->rest, last = sum->rest;
-    if (!sum->terms.empty()) {
-      const AffineIndex::Term &term = sum->terms[0];
-      IndexExpr &end = term.isNegative() ? first : last;
-      end = end + term.factor * (*findIndex(term.index).extent - number(1));
-    }
     int64_t axis = axisOf(read.indices, i);
+    // A Gather needs one element of an empty dimension, which its mask then replaces.
+    IndexExpr first = number(0), last = number(0);
+    if (std::optional<AffineIndex> sum = asAffine(item.expr); sum && sum->terms.size() < 2) {
+      first = last = sum->rest;
+      if (!sum->terms.empty()) {
+        const AffineIndex::Term &term = sum->terms[0];
+        IndexExpr &end = term.isNegative() ? first : last;
+        end = end + term.factor * (*findIndex(term.index).extent - number(1));
+      }
+    }
     IndexExpr low = simplify(number(0) - first), high = simplify(last - IndexExpr::dim(read.tensor, axis) + number(1));
     for (IndexExpr *room : {&low, &high})
       *room = room->kind == IndexExpr::Kind::Number ? number(std::max<int64_t>(room->number, 0))

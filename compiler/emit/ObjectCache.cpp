@@ -37,13 +37,23 @@ static StringRef readEntry(StringRef key, StringRef text) {
 
 ObjectCache::ObjectCache(StringRef folder, uint64_t limit, SharedCache *shared) : own(folder, CacheTrust::User), limit(limit), shared(shared) {}
 
-std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) const {
-  if (std::optional<std::string> text = own.read(key))
+std::optional<SmallVector<char, 0>> ObjectCache::findOwn(StringRef name, StringRef key) const {
+  if (std::optional<std::string> text = own.read(name))
     if (StringRef object = readEntry(key, *text); !object.empty()) {
-      own.touch(key);
+      own.touch(name);
       return SmallVector<char, 0>(object.begin(), object.end());
     }
-  std::optional<std::string> text = shared ? shared->read(key) : std::nullopt;
+  return std::nullopt;
+}
+
+std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) const {
+  if (auto object = findOwn(key, key); object || !shared)
+    return object;
+  // Somebody else made it: it has a name of its own in the folder, so that compiles without this shared cache never meet it.
+  std::string copy = makeKey({key, shared->getLocation()});
+  if (auto object = findOwn(copy, key))
+    return object;
+  std::optional<std::string> text = shared->read(key);
   if (!text)
     return std::nullopt;
   StringRef object = readEntry(key, *text);
@@ -51,7 +61,7 @@ std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) const {
     shared->noteFault("an entry is damaged, or is none of Kiln's; its code was compiled again");
     return std::nullopt;
   }
-  own.write(key, *text);
+  own.write(copy, *text);
   return SmallVector<char, 0>(object.begin(), object.end());
 }
 

@@ -31,7 +31,7 @@ public:
   /// The key of an object that is made from these texts.
   static std::string makeKey(llvm::ArrayRef<llvm::StringRef> pieces);
 
-  /// What the shared cache has is kept in the folder, too.
+  /// An object of the shared cache is kept in the folder, too, where only caches with the same shared one find it.
   std::optional<llvm::SmallVector<char, 0>> find(llvm::StringRef key) const;
   void insert(llvm::StringRef key, llvm::ArrayRef<char> object) const;
 
@@ -39,6 +39,9 @@ public:
   void evict() const;
 
 private:
+  /// The object with this key, if the folder has it as the entry `name`.
+  std::optional<llvm::SmallVector<char, 0>> findOwn(llvm::StringRef name, llvm::StringRef key) const;
+
   CacheFolder own;
   uint64_t limit;
   SharedCache *shared;

@@ -35,6 +35,8 @@ public:
   virtual std::optional<std::string> read(llvm::StringRef key) = 0;
   void write(llvm::StringRef key, llvm::StringRef text);
 
+  llvm::StringRef getLocation() const { return address.location; }
+
   /// Keeps what went wrong if it is the first that does.
   void noteFault(llvm::StringRef text);
 

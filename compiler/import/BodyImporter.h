@@ -79,6 +79,8 @@ private:
   Schemas schemas;
   llvm::DenseMap<Type, DataTypes> dataTypes;
   int64_t nodeCount = 0;
+  /// The nodes of unrolled steps that rolled loops replaced.
+  int64_t discardedNodes = 0;
   std::vector<std::string> unsupportedNodes;
   std::string verifierMessage;
   std::vector<NodeValue> nodeValues;

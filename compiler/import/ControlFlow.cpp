@@ -25,9 +25,26 @@ using namespace mlir;
 
 namespace kiln::import {
 
+/// The most steps of an unrolled loop. Loops in each other whose steps together have too many nodes are rolled, too (Node::areTooMany).
 static constexpr int64_t mostSteps = 4096;
 /// The most steps of an unrolled loop that may end early at run time: each step is launched under its own condition.
 static constexpr int64_t mostGuardedSteps = 64;
+
+namespace {
+/// The steps of a loop that have been imported one after the other, which a rolled loop may replace.
+struct UnrolledSteps {
+  explicit UnrolledSteps(Node &node) : node(node), checks(node.sizes().countConstraints()), first(node.countNodes()) {}
+  bool areTooMany() const { return node.areTooMany(first); }
+  void discard() {
+    node.sizes().dropConstraintsSince(checks);
+    node.discardNodes(first);
+  }
+
+  Node &node;
+  size_t checks;
+  Node::NodeCount first;
+};
+} // namespace
 
 std::optional<int64_t> knownScalar(Value value) {
   auto contents = isa<RankedTensorType>(value.getType()) ? getIntegerContents(value) : std::nullopt;
@@ -180,14 +197,13 @@ static LogicalResult unrollLoop(Node &node) {
     return node.error("inputs, outputs and those of the body do not fit each other");
   std::optional<int64_t> most = node.allInputs()[0] ? knownScalar(node.allInputs()[0]) : std::optional(std::numeric_limits<int64_t>::max());
   state.condition = node.allInputs()[1];
-  size_t checks = node.sizes().countConstraints();
+  UnrolledSteps unrolled(node);
   state.scanned.resize(graph.output_size() - 1 - results);
   for (int64_t step = 0;; ++step) {
     auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
     bool isGuarded = !goesOn || state.alive;
-    if (!most || step == mostSteps || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
-      // The steps so far are discarded.
-      node.sizes().dropConstraintsSince(checks);
+    if (!most || step == mostSteps || unrolled.areTooMany() || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
+      unrolled.discard();
       return rollLoop(node, graph);
     }
     if (step >= *most || (goesOn && !*goesOn))
@@ -260,18 +276,18 @@ static LogicalResult unrollScan(Node &node) {
     return rollScan(node, graph, scan, length);
   SmallVector<Value> carried(node.allInputs().begin(), node.allInputs().begin() + states);
   std::vector<SmallVector<Value>> collected(outAxes.size());
+  UnrolledSteps unrolled(node);
   for (int64_t step = 0; step < *steps; ++step) {
-    SmallVector<Value> arguments = carried;
-    for (auto [i, value] : llvm::enumerate(scanned)) {
-      DimExprs dims = node.dims(value);
-      dims.erase(dims.begin() + axes[i]);
-      arguments.push_back(node.reshape(node.slice(value, axes[i], node.number(backwards[i] ? *steps - 1 - step : step), node.number(1)), dims));
+    if (unrolled.areTooMany()) {
+      unrolled.discard();
+      return rollScan(node, graph, scan, length);
     }
+    SmallVector<Value> arguments = carried;
+    for (auto [i, value] : llvm::enumerate(scanned))
+      arguments.push_back(sliceStep(node, value, axes[i], node.number(backwards[i] ? *steps - 1 - step : step)));
     FailureOr<SmallVector<Value>> values = node.importBody(graph, arguments, node.name() + "[" + Twine(step) + "]/");
-    if (failed(values))
-      return failure();
-    if (node.isUnsupported())
-      return success();
+    if (failed(values) || node.isUnsupported())
+      return failure(failed(values));
     carried.assign(values->begin(), values->begin() + states);
     if (!llvm::all_of(ArrayRef(*values).drop_front(states), [](Value value) { return isa<RankedTensorType>(value.getType()); }))
       return node.error("the body gives a sequence to collect");

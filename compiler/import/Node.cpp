@@ -57,6 +57,18 @@ Choices &Node::choices() { return graph.choices; }
 
 size_t Node::countKeptBytes() const { return graph.keptBytes.size(); }
 
+Node::NodeCount Node::countNodes() const { return {graph.nodeCount + graph.discardedNodes, graph.nodeCount}; }
+
+bool Node::areTooMany(NodeCount first) const { return countNodes().imported - first.imported > graph.options.limits.nodes / 8; }
+
+void Node::discardNodes(NodeCount first) {
+  int64_t nodes = graph.nodeCount - first.kept;
+  if (graph.discardedNodes + nodes > 2 * graph.options.limits.nodes)
+    return;
+  graph.discardedNodes += nodes;
+  graph.nodeCount = first.kept;
+}
+
 StringRef Node::verifierMessage() const { return graph.verifierMessage; }
 
 //===- Mistakes ------------------------------------------------------------===//

@@ -122,6 +122,16 @@ public:
   NamedValues &values();
   Choices &choices();
   size_t countKeptBytes() const;
+  /// The nodes that have been imported so far, and those of them that count against the limit.
+  struct NodeCount {
+    int64_t imported, kept;
+  };
+  NodeCount countNodes() const;
+  /// Whether the steps of a loop have taken so many nodes since `first` that the loop should be rolled instead of unrolled: an eighth of the limit.
+  bool areTooMany(NodeCount first) const;
+  /// Takes back the nodes since `first`, because a rolled loop replaces their steps. They count all the same once a model discards more than twice the limit,
+  /// so that nested loops cannot take time without end.
+  void discardNodes(NodeCount first);
   /// What a verifier said last.
   llvm::StringRef verifierMessage() const;
   /// @}

@@ -269,6 +269,12 @@ LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph) {
   return node.failed() ? failure() : setLoop(node, rolled);
 }
 
+Value sliceStep(Node &node, Value scanned, int64_t axis, AffineExpr step) {
+  DimExprs dims = node.dims(scanned);
+  dims.erase(dims.begin() + axis);
+  return node.reshape(node.slice(scanned, axis, step, node.number(1)), dims);
+}
+
 /// One step for each slice of inputs whose length only run time knows, or is too large to write all steps out.
 LogicalResult rollScan(Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps) {
   ArrayRef<Value> inputs = node.allInputs(), scanned = inputs.take_back(scan.axes.size());
@@ -279,12 +285,8 @@ LogicalResult rollScan(Node &node, const onnx::GraphProto &graph, const ScanAxes
   rolled.backwards = scan.outBackwards;
   rolled.body = [&](ArrayRef<Value> carried) {
     SmallVector<Value> arguments(carried);
-    for (auto [i, value] : llvm::enumerate(scanned)) {
-      DimExprs dims = node.dims(value);
-      dims.erase(dims.begin() + scan.axes[i]);
-      AffineExpr start = scan.backwards[i] ? steps - 1 - rolled.step : rolled.step;
-      arguments.push_back(node.reshape(node.slice(value, scan.axes[i], start, node.number(1)), dims));
-    }
+    for (auto [i, value] : llvm::enumerate(scanned))
+      arguments.push_back(sliceStep(node, value, scan.axes[i], scan.backwards[i] ? steps - 1 - rolled.step : rolled.step));
     return node.importBody(graph, arguments, node.name() + "/");
   };
   return setLoop(node, rolled);

@@ -15,6 +15,9 @@ struct ScanAxes {
   llvm::SmallVector<int64_t> axes, backwards, outAxes, outBackwards;
 };
 
+/// The slice of a scanned input that a step takes, without the axis.
+Value sliceStep(Node &node, Value scanned, int64_t axis, AffineExpr step);
+
 /// A Loop, or a Scan of so many steps, as an nn.loop.
 mlir::LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph);
 mlir::LogicalResult rollScan(Node &node, const onnx::GraphProto &graph, const ScanAxes &scan, AffineExpr steps);

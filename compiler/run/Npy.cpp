@@ -7,7 +7,7 @@
 #include "compiler/run/Npy.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ConvertUTF.h"
-#include "llvm/Support/Endian.h"
+#include "llvm/Support/EndianStream.h"
 #include <cstring>
 #include <optional>
 
@@ -152,21 +152,31 @@ static std::vector<llvm::UTF32> decode(StringRef text) {
   return letters;
 }
 
-static std::pair<std::string, std::string> encodeTexts(const Tensor &tensor) {
-  std::vector<std::vector<llvm::UTF32>> all;
+/// The characters of the longest string, at least one.
+static size_t measureTexts(const Tensor &tensor) {
   size_t width = 1;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    width = std::max(width, decode(tensor.getText(i)).size());
+  return width;
+}
+
+static void writeTexts(llvm::raw_ostream &os, const Tensor &tensor, size_t width) {
   for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
-    all.push_back(decode(tensor.getText(i)));
-    width = std::max(width, all.back().size());
-  }
-  std::string data;
-  for (std::vector<llvm::UTF32> &letters : all) {
+    std::vector<llvm::UTF32> letters = decode(tensor.getText(i));
     letters.resize(width);
     for (llvm::UTF32 letter : letters)
-      for (int shift = 0; shift < 32; shift += 8)
-        data += char(letter >> shift);
+      llvm::support::endian::write(os, uint32_t(letter), llvm::endianness::little);
   }
-  return {"<U" + std::to_string(width), data};
+}
+
+bool fitsNpy(const Tensor &tensor) {
+  if (tensor.getType() != KILN_ELEMENT_STRING)
+    return true;
+  constexpr uint64_t smallFile = 64 << 20, mostPerByte = 32;
+  uint64_t bytes = 0;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    bytes += tensor.getText(i).size() + 1;
+  return uint64_t(tensor.getNumElements()) * measureTexts(tensor) * sizeof(llvm::UTF32) <= std::max(smallFile, mostPerByte * bytes);
 }
 
 llvm::Expected<Tensor> readNpy(StringRef bytes) {
@@ -217,7 +227,8 @@ llvm::Expected<Tensor> readNpy(StringRef bytes) {
 void writeNpy(llvm::raw_ostream &os, const Tensor &tensor) {
   const DescrRow *row = llvm::find_if(descrRows, [&](const DescrRow &row) { return row.type == tensor.getType(); });
   bool isText = tensor.getType() == KILN_ELEMENT_STRING;
-  auto [descr, texts] = isText ? encodeTexts(tensor) : std::pair(row->descr.str(), std::string());
+  size_t width = isText ? measureTexts(tensor) : 0;
+  std::string descr = isText ? "<U" + std::to_string(width) : row->descr.str();
   std::string header = ("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (");
   for (int64_t dim : tensor.getDims())
     header += std::to_string(dim) + ", ";
@@ -230,7 +241,11 @@ void writeNpy(llvm::raw_ostream &os, const Tensor &tensor) {
   header.append(63 - (magic.size() + 4 + header.size()) % 64, ' ');
   header += '\n';
   char prefix[4] = {1, 0, char(header.size() & 0xFF), char(header.size() >> 8)};
-  os << magic << StringRef(prefix, 4) << header << (isText ? StringRef(texts) : StringRef(tensor.getData(), tensor.getByteSize()));
+  os << magic << StringRef(prefix, 4) << header;
+  if (isText)
+    writeTexts(os, tensor, width);
+  else
+    os << StringRef(tensor.getData(), tensor.getByteSize());
 }
 
 } // namespace kiln

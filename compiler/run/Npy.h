@@ -10,6 +10,9 @@ namespace kiln {
 /// Reads format versions 1 to 3, little-endian, C order: f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, and V2 as bf16.
 llvm::Expected<Tensor> readNpy(llvm::StringRef bytes);
 
+/// False for strings of such different lengths that the file, where all are as wide as the longest, would be large and nearly empty.
+bool fitsNpy(const Tensor &tensor);
+
 /// Writes version 1. bf16 is written as V2, the way NumPy's ml_dtypes does it.
 void writeNpy(llvm::raw_ostream &os, const Tensor &tensor);
 

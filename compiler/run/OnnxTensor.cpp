@@ -157,6 +157,16 @@ llvm::Expected<Tensor> readOnnxTensor(llvm::StringRef bytes) {
   return readProto(proto, bytes.size());
 }
 
+std::string writeOnnxStrings(const Tensor &tensor) {
+  onnx::TensorProto proto;
+  proto.set_data_type(onnx::TensorProto::STRING);
+  for (int64_t dim : tensor.getDims())
+    proto.add_dims(dim);
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    proto.add_string_data(tensor.getText(i).str());
+  return proto.SerializeAsString();
+}
+
 static llvm::Expected<std::vector<Tensor>> readSequence(const onnx::SequenceProto &proto, size_t bytes) {
   constexpr int sequenceOfTensors = 1;
   if (proto.elem_type() > sequenceOfTensors)

@@ -1,6 +1,7 @@
 //===- RunCommand.cpp - kiln run: one run, outputs to files ----------------===//
 #include "compiler/files/Printable.h"
 #include "compiler/run/Npy.h"
+#include "compiler/run/OnnxTensor.h"
 #include "tools/kiln/Commands.h"
 #include "tools/kiln/CompileFlags.h"
 #include "tools/kiln/LaunchFlags.h"
@@ -41,8 +42,14 @@ static int runModel(const CompileOptions &options) {
     if (!model.loaded->findCut(info.name).empty() && verbosity() > 0)
       printLine(errs(), "warning: output '" + printable(info.name) + "' is cut: the file has rank 0's part");
     files.push_back({makeFileName(info.name, taken), "", nullptr});
-    raw_string_ostream os(files.back().contents);
-    writeNpy(os, tensor);
+    OutputFile &file = files.back();
+    raw_string_ostream os(file.contents);
+    if (fitsNpy(tensor)) {
+      writeNpy(os, tensor);
+    } else {
+      file.path = StringRef(file.path).drop_back(StringRef(".npy").size()).str() + ".pb";
+      file.contents = writeOnnxStrings(tensor);
+    }
     list.push_back(json::Object{{"name", jsonText(info.name)}, {"file", files.back().path}, {"type", tensor.getSignature()}});
     if (verbosity() > 1 && !wantsJson())
       printLine(outs(), info.name + (": " + tensor.getSignature() + " -> " + outputFolder + "/" + files.back().path));

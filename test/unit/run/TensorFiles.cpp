@@ -2,6 +2,7 @@
 #include "compiler/run/Fill.h"
 #include "compiler/run/Image.h"
 #include "compiler/run/Npy.h"
+#include "compiler/run/OnnxTensor.h"
 #include "test/unit/run/Files.h"
 #include <gtest/gtest.h>
 #include <cmath>
@@ -86,6 +87,20 @@ TEST(Npy, StringsComeBackAsWritten) {
   EXPECT_EQ(llvm::cantFail(readNpy(write(none))).getSignature(), "string[0]");
   tensor.setText(0, "\xff");
   EXPECT_EQ(llvm::cantFail(readNpy(write(tensor))).getText(0), "\ufffd");
+}
+
+TEST(Npy, StringsOfDifferentLengthsGoIntoTensorProtos) {
+  Tensor tensor = llvm::cantFail(Tensor::create(KILN_ELEMENT_STRING, {50, 100}));
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    tensor.setText(i, "word");
+  tensor.setText(7, std::string(3000, 'x'));
+  EXPECT_TRUE(fitsNpy(tensor)); // 60 MB
+  tensor.setText(8, std::string(4000, 'y'));
+  EXPECT_FALSE(fitsNpy(tensor));
+  Tensor again = llvm::cantFail(readOnnxTensor(writeOnnxStrings(tensor)));
+  EXPECT_EQ(again.getSignature(), tensor.getSignature());
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    EXPECT_EQ(again.getText(i), tensor.getText(i));
 }
 
 TEST(Npy, RefusesMalformedStrings) {
