@@ -28,7 +28,8 @@ TYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 
          19: "u1", 20: "u1", 21: "u1", 22: "i1", 23: "u1", 24: "u1"}
 STATUSES = {1: "invalid argument", 2: "a required pointer is NULL", 3: "a dimension is outside the bounds the model was compiled for",
             4: "dimensions do not fit each other", 5: "an index in the input data is out of bounds",
-            9: "the CPU lacks instructions that the model was compiled for", 21: "dimensions make a tensor or the workspace too large"}
+            9: "the CPU lacks instructions that the model was compiled for, or the system refuses the registers for tiles (AMX)",
+            21: "dimensions make a tensor or the workspace too large"}
 
 
 class KilnError(ValueError):

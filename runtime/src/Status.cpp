@@ -22,7 +22,7 @@ const char *kiln_status_string(kiln_status status) {
   case KILN_STATUS_OUT_OF_MEMORY:
     return "out of memory";
   case KILN_STATUS_UNSUPPORTED_CPU:
-    return "the CPU lacks instructions that the model was compiled for";
+    return "the CPU lacks instructions that the model was compiled for, or the system refuses the registers for tiles (AMX)";
   case KILN_STATUS_WEIGHTS_MISMATCH:
     return "the weights file does not belong to this model";
   case KILN_STATUS_WEIGHTS_UNREADABLE:

@@ -113,7 +113,7 @@ inline const char *status_text(kiln_status status) noexcept {
                                       "the workspace is not aligned to 64 bytes",
                                       "the workspace is too small",
                                       "out of memory",
-                                      "the CPU lacks instructions that the model was compiled for",
+                                      "the CPU lacks instructions that the model was compiled for, or the system refuses the registers for tiles (AMX)",
                                       "the weights file does not belong to this model",
                                       "the weights file cannot be read",
                                       "the caller was built for another version of the Kiln ABI",

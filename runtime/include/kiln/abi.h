@@ -41,7 +41,7 @@ typedef enum kiln_status {
   KILN_STATUS_UNALIGNED_WORKSPACE = 6,     /* the workspace is not aligned to KILN_ALIGNMENT */
   KILN_STATUS_WORKSPACE_TOO_SMALL = 7,     /* fewer bytes than NAME_workspace_size() */
   KILN_STATUS_OUT_OF_MEMORY = 8,           /* malloc or the allocate hook returned NULL */
-  KILN_STATUS_UNSUPPORTED_CPU = 9,         /* the CPU lacks an instruction that the model was built for */
+  KILN_STATUS_UNSUPPORTED_CPU = 9,         /* the CPU lacks an instruction that the model was built for, or the system refuses tiles */
   KILN_STATUS_WEIGHTS_MISMATCH = 10,       /* a weights file of another model, version or length */
   KILN_STATUS_WEIGHTS_UNREADABLE = 11,     /* a weights file that cannot be opened or mapped */
   KILN_STATUS_ABI_MISMATCH = 12,           /* abi_version or struct_size of an argument is not known */

@@ -31,6 +31,9 @@ static inline bool same_text(const char *a, const char *b) {
   return *a == *b;
 }
 
+// In place of a row: this CPU could run one, but the operating system refuses the registers for tiles.
+constexpr int32_t tiles_refused = -2;
+
 // The first row that a CPU with these features can run, or -1. A row of the given name is taken instead of all others; a name that no
 // row has is meant for some other model.
 static inline int32_t find_target(const target_row *rows, int32_t count, cpu::set have, const char *named) {
@@ -46,11 +49,14 @@ static inline int32_t find_target(const target_row *rows, int32_t count, cpu::se
 }
 
 // The same, where `ask` says whether the operating system gives the process the registers for tiles: it is asked only for a target that needs them. If it
-// refuses, the CPU counts as one without them.
+// refuses, the CPU counts as one without them, and without a row for such a CPU the answer is tiles_refused.
 template <typename Ask>
 static inline int32_t find_granted_target(const target_row *rows, int32_t count, cpu::set have, const char *named, Ask ask) {
   const int32_t found = find_target(rows, count, have, named);
-  return found < 0 || !(rows[found].needs & cpu::tiles) || ask() ? found : find_target(rows, count, have & ~cpu::tiles, named);
+  if (found < 0 || !(rows[found].needs & cpu::tiles) || ask())
+    return found;
+  const int32_t other = find_target(rows, count, have & ~cpu::tiles, named);
+  return other < 0 ? tiles_refused : other;
 }
 
 // A variable of the environment, or null.
@@ -65,9 +71,12 @@ static inline const char *find_variable(const char *name) {
 // The CPU's features without those that the environment takes away.
 static inline cpu::set read_features() { return cpu::without(cpu::read(), find_variable("KILN_CPU_WITHOUT")); }
 
-// What was found first stays: threads that are first at once find the same, and one of them is kept.
+// What was found first stays: threads that are first at once find the same, and one of them is kept. A refusal does not stay, because Linux refuses while a thread
+// has an alternate signal stack that is too small for tiles.
 static inline int32_t keep_target(int32_t found, int32_t *kept) {
   int32_t known = 0;
+  if (found == tiles_refused)
+    return found;
   return (__atomic_compare_exchange_n(kept, &known, found + 2, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ? found + 2 : known) - 2;
 }
 
@@ -80,7 +89,8 @@ static inline int32_t choose_target(const target_row *rows, int32_t count, int32
   return keep_target(find_granted_target(rows, count, have, find_variable("KILN_TARGET"), cpu::ask_for_tiles), kept);
 }
 
-// The same where there is nothing to choose from, whatever the environment says: 0 when this CPU can run the only target, else -1.
+// The same where there is nothing to choose from, whatever the environment says: 0 when this CPU can run the only target, else
+// a negative number.
 static inline int32_t check_target(const target_row &row, int32_t *kept) {
   const int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);
   return known != 0 ? known - 2 : keep_target(find_granted_target(&row, 1, cpu::read(), nullptr, cpu::ask_for_tiles), kept);

@@ -35,8 +35,8 @@ TEST(Choice, TilesAreAskedForWhereATargetNeedsThem) {
   };
   EXPECT_EQ(find(0, 3, all, nullptr, true), 0);
   EXPECT_EQ(find(0, 3, all, nullptr, false), 1);
-  EXPECT_EQ(find(0, 1, all, nullptr, false), -1);
-  EXPECT_EQ(find(0, 3, all, "tiles", false), -1);
+  EXPECT_EQ(find(0, 1, all, nullptr, false), kiln::tiles_refused);
+  EXPECT_EQ(find(0, 3, all, "tiles", false), kiln::tiles_refused);
   EXPECT_EQ(asked, 4);
   EXPECT_EQ(find(1, 2, all, nullptr, true), 0);
   EXPECT_EQ(find(0, 3, all, "vectors", true), 1);
@@ -46,6 +46,13 @@ TEST(Choice, TilesAreAskedForWhereATargetNeedsThem) {
   if (!(cpu::read() & cpu::with(cpu::amx_tile))) {
     EXPECT_FALSE(cpu::ask_for_tiles());
   }
+}
+
+TEST(Choice, ARefusalOfTilesDoesNotStay) {
+  int32_t kept = 0;
+  EXPECT_EQ(kiln::keep_target(kiln::tiles_refused, &kept), kiln::tiles_refused);
+  EXPECT_EQ(kiln::keep_target(0, &kept), 0);
+  EXPECT_EQ(kiln::keep_target(-1, &kept), 0);
 }
 
 TEST(Choice, OnceInAProcess) {
