@@ -18,6 +18,11 @@ ArrayRef<KernelRow> getMovementKernels() {
           .placing(PlaceSupport::Operands)
           .loading(loadsAll),
       KernelRow{"pad_woven", computes<PadOp>, matchPadWoven, lowerPadWoven}.loading(loadsAll),
+      KernelRow{"pad_squares", computes<PadOp>, matchPadSquares, lowerPadSquares}
+          .placing(PlaceSupport::Operands)
+          .loading(loadsAll)
+          .planning(PlanTile)
+          .refusing(findSquareFault),
       KernelRow{"pad_copy", computes<PadOp>, "padding: runs of border and of input, in vectors", lowerPadCopy}
           .placing(PlaceSupport::Operands)
           .loading(loadsAll),

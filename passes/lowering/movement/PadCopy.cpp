@@ -10,9 +10,13 @@
 // repeat the part that is left: a border element is read at its own source coordinate. Interior padding and pads that are not constant in d go
 // element by element. An input that its producer put in place is left out (see Places.h): only the border is written.
 //
+// pad_squares is the same where the input is read across, as a convolution reads the caller's picture: the copy runs over squares that are transposed in
+// registers.
+//
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NNDataMovementOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
+#include "passes/lowering/movement/SquareLoops.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/groups/Places.h"
 
@@ -23,6 +27,10 @@ using namespace mlir;
 namespace kiln {
 
 using namespace nn;
+
+static bool isPadded(PadOp op, unsigned i) {
+  return getConstantDim(op.getLow().getResult(i)) != 0 || getConstantDim(op.getHigh().getResult(i)) != 0 || op.getInterior()[i] != 0;
+}
 
 namespace {
 /// Where an element of the result comes from.
@@ -36,6 +44,8 @@ struct Padding {
   KernelBuilder &k;
   mutable PadOp op;
   DimExprs in, out;
+  /// Set if the input is copied in squares, which have as many lanes as the plan's tile.
+  std::optional<TransposedRead> across = std::nullopt;
 
   Padding(KernelBuilder &k, PadOp op) : k(k), op(op), in(getDims(op.getInput().getType())), out(getDims(op.getType())) {}
 
@@ -51,7 +61,6 @@ struct Padding {
     auto known = getConstantDim(x);
     return known ? k.constant(std::max<int64_t>(*known, 0)) : k.index(larger(k.emit(x), 0));
   }
-  bool isPadded(unsigned i) const { return getConstantDim(low(i)) != 0 || getConstantDim(high(i)) != 0 || op.getInterior()[i] != 0; }
   Value compare(arith::CmpIPredicate predicate, Value x, Value y) const { return arith::CmpIOp::create(k.builder(), k.loc(), predicate, x, y); }
   /// x modulo a positive n, never negative.
   Value modulo(Value x, Value n) const {
@@ -66,6 +75,7 @@ struct Padding {
   void element(ArrayRef<AffineExpr> at, unsigned first, const Source &outer) const;
   void border(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start, AffineExpr count, const Source &source) const;
   void copy(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start, AffineExpr from, AffineExpr count, const Source &source) const;
+  void copySquares(ArrayRef<AffineExpr> dims, const IndexExprs &to, const IndexExprs &first) const;
   void row(ArrayRef<AffineExpr> outer, unsigned dim) const;
 };
 } // namespace
@@ -106,7 +116,7 @@ void Padding::addConstantMode(unsigned i, Value place, Value size, Source &sourc
 Source Padding::locate(ArrayRef<AffineExpr> at, unsigned first, unsigned last) const {
   Source source{IndexExprs(at), Value()};
   for (unsigned i = first; i < last; ++i) {
-    if (!isPadded(i))
+    if (!isPadded(op, i))
       continue;
     Value place = arith::SubIOp::create(k.builder(), k.loc(), k.emit(at[i]), k.emit(low(i)));
     if (op.getMode() == PadMode::Constant)
@@ -159,9 +169,45 @@ void Padding::copy(ArrayRef<AffineExpr> outer, unsigned dim, AffineExpr start, A
     return;
   IndexExprs dims = keepDims(k, out, dim, out.size());
   dims[dim] = count;
+  IndexExprs zeros(out.size(), k.constant(0));
+  if (across)
+    return copySquares(dims, join(outer, zeros, dim, start), join(source.at, zeros, dim, from));
   forEachIndex(k, dims, mergedReads(k, op.getInput()), [&](ArrayRef<AffineExpr> inner, Lanes lanes) {
     Value value = k.value(op.getInput(), join(source.at, inner, dim, from), lanes);
     k.storeResults(op.getResult(), value, join(outer, inner, dim, start), lanes);
+  });
+}
+
+namespace {
+/// Elements of the input, counted from `from`, go to the result from `to` on.
+struct PaddedSquares : SquareLoops {
+  PadOp op;
+  IndexExprs to, from;
+  unsigned along, last;
+
+  PaddedSquares(KernelBuilder &k, PadOp op, const TransposedRead &read, IndexExprs to, IndexExprs from)
+      : SquareLoops(k, k.group().getPlan()->getTile()[0]), op(op), to(std::move(to)), from(std::move(from)), along(read.along), last(read.last) {}
+  IndexExprs place(IndexExprs at, AffineExpr e, AffineExpr d) const {
+    at[along] = at[along] + e;
+    at[last] = at[last] + d;
+    return at;
+  }
+  Value load(AffineExpr e, AffineExpr d, Lanes lanes) override { return k.value(op.getInput(), place(from, e, d), lanes); }
+  void store(Value row, AffineExpr e, AffineExpr d, Lanes lanes) override { k.storeResults(op.getResult(), row, place(to, e, d), lanes); }
+};
+} // namespace
+
+/// `dims` places of the result from `to` on, which hold the input from `first` on.
+void Padding::copySquares(ArrayRef<AffineExpr> dims, const IndexExprs &to, const IndexExprs &first) const {
+  IndexExprs others(dims);
+  others[across->along] = others[across->last] = k.constant(1);
+  forEachElement(k, others, [&](ArrayRef<AffineExpr> at, Lanes) {
+    IndexExprs into(to), from(first);
+    for (unsigned i = 0; i < at.size(); ++i) {
+      into[i] = into[i] + at[i];
+      from[i] = from[i] + at[i];
+    }
+    PaddedSquares(k, op, *across, into, from).runOverlapping(dims[across->along], dims[across->last]);
   });
 }
 
@@ -192,15 +238,35 @@ void Padding::row(ArrayRef<AffineExpr> outer, unsigned dim) const {
   k.branch(isOutside, [&] { border(outer, dim, k.constant(0), out[dim], source); });
 }
 
-FailureOr<LaunchInfo> lowerPadCopy(KernelBuilder &k, Operation *anchor) {
+/// The last dimension that is padded; that of copies. The first one if none is.
+static unsigned lastPadded(PadOp op) {
+  unsigned last = 0;
+  for (unsigned i = 0, rank = op.getType().getRank(); i < rank; ++i)
+    if (isPadded(op, i))
+      last = i;
+  return last;
+}
+
+KernelMatch matchPadSquares(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   auto op = cast<PadOp>(anchor);
-  Padding padding(k, op);
-  unsigned dim = 0, rank = padding.out.size();
-  for (unsigned i = 0; i < rank; ++i)
-    if (padding.isPadded(i))
-      dim = i;
+  auto read = readAcross(op.getInput(), getDims(op.getInput().getType()));
+  if (!read)
+    return refuse("the input is not read across");
+  unsigned dim = lastPadded(op);
+  if (read->along < dim || read->last <= dim)
+    return refuse("the border lies within what is read across");
+  if (llvm::any_of(op.getInterior(), [](int64_t between) { return between != 0; }))
+    return refuse("there is a border between the input's elements");
+  unsigned side = chooseSide(group, *read, target);
+  if (side < 4)
+    return refuse("the squares would have " + Twine(side) + " elements a side, expected at least 4");
+  return accept("padding of what is read across: squares transposed in registers, with runs of border around", PlanNumbers{{side, 1, side}, {}});
+}
+
+static FailureOr<LaunchInfo> lowerPadding(KernelBuilder &k, Padding &padding) {
+  unsigned dim = lastPadded(padding.op), rank = padding.out.size();
   if (rank == 0) {
-    k.taskLoop(k.constant(1), [&](ArrayRef<AffineExpr>) { k.storeResults(op.getResult(), k.value(op.getInput(), {}), {}); });
+    k.taskLoop(k.constant(1), [&](ArrayRef<AffineExpr>) { k.storeResults(padding.op.getResult(), k.value(padding.op.getInput(), {}), {}); });
     return moveInfo(k, k.constant(1));
   }
   AffineExpr tasks = forEachTask(k, keepDims(k, padding.out, 0, dim), {}, [&](ArrayRef<AffineExpr> at) { padding.row(at, dim); });
@@ -210,6 +276,17 @@ FailureOr<LaunchInfo> lowerPadCopy(KernelBuilder &k, Operation *anchor) {
     info = {tasks, simplifyDim(border), simplifyDim(border * 4)};
   }
   return info;
+}
+
+FailureOr<LaunchInfo> lowerPadCopy(KernelBuilder &k, Operation *anchor) {
+  Padding padding(k, cast<PadOp>(anchor));
+  return lowerPadding(k, padding);
+}
+
+FailureOr<LaunchInfo> lowerPadSquares(KernelBuilder &k, Operation *anchor) {
+  Padding padding(k, cast<PadOp>(anchor));
+  padding.across = readAcross(padding.op.getInput(), padding.in);
+  return lowerPadding(k, padding);
 }
 
 } // namespace kiln

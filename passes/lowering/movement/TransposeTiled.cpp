@@ -9,87 +9,14 @@
 #include "dialects/nn/NNStructureOps.h"
 #include "passes/lowering/builder/IndexLoops.h"
 #include "passes/target/choice/Kernels.h"
-#include "passes/target/choice/RegisterBudget.h"
-#include "passes/lowering/builder/LaneTranspose.h"
 #include "passes/lowering/builder/LoopMerging.h"
-#include "passes/target/groups/Views.h"
-
-#include "llvm/ADT/bit.h"
+#include "passes/lowering/movement/SquareLoops.h"
 
 using namespace mlir;
 
 namespace kiln {
 
 using namespace nn;
-
-namespace {
-/// A view, of what may be computed element by element, that runs contiguously along dimension `along` of the result instead of the last one.
-struct TransposedRead {
-  Value view;
-  unsigned along, last;
-};
-} // namespace
-
-static bool isUnit(AffineExpr dim) { return getConstantDim(dim) == 1; }
-
-/// Values that are looked at to find what one is computed from: those that share operands lead to the same ones by many ways.
-static constexpr unsigned mostLooked = 64;
-
-/// Where the elements lie that an element of `value` is computed from; false where that is not known.
-static bool collectReads(Value value, ArrayRef<AffineExpr> at, SmallVectorImpl<AffineExpr> &offsets, unsigned &looked) {
-  if (++looked > mostLooked)
-    return false;
-  if (auto traced = traceViews(value, at)) {
-    offsets.push_back(simplifyDim(traced->offset));
-    return true;
-  }
-  Operation *op = value.getDefiningOp();
-  if (isa<SplatOp>(op))
-    return true;
-  AffineMap map = isa<IndexMap>(op) ? cast<IndexMap>(op).getIndexMap() : AffineMap();
-  if (!map && !isa<ScalarBody>(op))
-    return false;
-  IndexExprs source(at);
-  if (map) {
-    source.clear();
-    for (AffineExpr expr : map.getResults())
-      source.push_back(expr.replaceDims(at));
-  }
-  auto read = [&](Value operand) {
-    bool isScalar = cast<RankedTensorType>(operand.getType()).getRank() == 0;
-    return collectReads(operand, isScalar ? ArrayRef<AffineExpr>() : source, offsets, looked);
-  };
-  return map ? read(op->getOperand(0)) : llvm::all_of(op->getOperands(), read);
-}
-
-static std::optional<TransposedRead> readAcross(Value view, ArrayRef<AffineExpr> dims) {
-  const auto *last = llvm::find_if(llvm::reverse(dims), [](AffineExpr dim) { return !isUnit(dim); }).base();
-  IndexExprs at;
-  for (unsigned i = 0; i < dims.size(); ++i)
-    at.push_back(getAffineDimExpr(i, view.getContext()));
-  SmallVector<AffineExpr> offsets;
-  unsigned looked = 0;
-  if (last == dims.begin() || !collectReads(view, at, offsets, looked))
-    return std::nullopt;
-  // Elements that lie side by side along a dimension, or are the same.
-  auto isSideBySide = [&](unsigned dim) {
-    return llvm::all_of(offsets, [&](AffineExpr offset) {
-      auto stride = coefficientOf(offset, dim);
-      return stride == 0 || stride == 1;
-    });
-  };
-  auto isLinear = [&](AffineExpr offset) {
-    return llvm::all_of(llvm::seq<unsigned>(0, dims.size()), [&](unsigned dim) { return bool(linearCoefficient(offset, dim)); });
-  };
-  TransposedRead read{view, 0, static_cast<unsigned>(last - dims.begin() - 1)};
-  if (!llvm::all_of(offsets, isLinear) || isSideBySide(read.last))
-    return std::nullopt;
-  for (; read.along < read.last; ++read.along)
-    if (!isUnit(dims[read.along]) && isSideBySide(read.along) &&
-        llvm::any_of(offsets, [&](AffineExpr offset) { return coefficientOf(offset, read.along) == 1; }))
-      return read;
-  return std::nullopt;
-}
 
 /// The only read of the group that is transposed, if all others are contiguous or repeat an element.
 static std::optional<TransposedRead> findTransposedRead(GroupOp group) {
@@ -108,22 +35,11 @@ static std::optional<TransposedRead> findTransposedRead(GroupOp group) {
   return found;
 }
 
-/// The side of the squares: as many lanes as the vectors and both dimensions have.
-static unsigned chooseSide(GroupOp group, const TransposedRead &read, kernel::TargetAttr target) {
-  DimExprs dims = getDims(group.getResult(0).getType());
-  // The square is in registers, and half of them are for what is computed with it.
-  unsigned side = std::min(getHalfOfRegisters(target), countLanes(group, target));
-  for (unsigned dim : {read.along, read.last})
-    if (auto size = getConstantDim(dims[dim]))
-      side = std::min(side, llvm::bit_floor(static_cast<unsigned>(std::min<int64_t>(*size, side))));
-  return side;
-}
-
 KernelMatch matchTransposeTiled(GroupOp group, Operation *, kernel::TargetAttr target) {
   auto read = findTransposedRead(group);
   if (!read)
     return refuse("expected one operand that is read across");
-  unsigned side = llvm::bit_floor(chooseSide(group, *read, target));
+  unsigned side = chooseSide(group, *read, target);
   if (side < 4)
     return refuse("the squares would have " + Twine(side) + " elements a side, expected at least 4");
   PlanNumbers numbers{{side, 1, side}, {}};
@@ -137,46 +53,23 @@ std::string findSquareFault(GroupOp, Operation *, kernel::PlanAttr plan) {
 }
 
 namespace {
-/// A task's part of the two dimensions that are swapped.
-struct SwappedLoops {
-  KernelBuilder &k;
+/// The group's results, whose squares are of a view that is read across.
+struct SwappedResults : SquareLoops {
+  IndexExprs at;
   Value view;
   unsigned along, last;
-  int64_t side;
 
-  void element(IndexExprs at, AffineExpr e, AffineExpr d, unsigned lanes) const {
-    at[along] = e;
-    at[last] = d;
-    k.storeResults(nullptr, nullptr, at, Lanes{cast<AffineDimExpr>(d).getPosition(), lanes});
+  SwappedResults(KernelBuilder &k, int64_t side, ArrayRef<AffineExpr> at, const TransposedRead &read)
+      : SquareLoops(k, side), at(at), view(read.view), along(read.along), last(read.last) {}
+  IndexExprs place(AffineExpr e, AffineExpr d) const {
+    IndexExprs moved(at);
+    moved[along] = e;
+    moved[last] = d;
+    return moved;
   }
-  void square(IndexExprs at, AffineExpr e, AffineExpr d) const {
-    SmallVector<Value> rows;
-    unsigned lanes = static_cast<unsigned>(side);
-    at[along] = e;
-    for (int64_t i = 0; i < side; ++i) {
-      at[last] = d + i;
-      rows.push_back(k.value(view, at, Lanes{cast<AffineDimExpr>(e).getPosition(), lanes}));
-    }
-    at[last] = d;
-    for (auto [j, row] : llvm::enumerate(transposeLanes(k, rows))) {
-      at[along] = e + static_cast<int64_t>(j);
-      k.storeResults(view, row, at, Lanes{cast<AffineDimExpr>(d).getPosition(), lanes});
-    }
-  }
-  void run(const IndexExprs &at, AffineExpr firstE, AffineExpr endE, AffineExpr firstD, AffineExpr endD) const {
-    auto whole = [&](AffineExpr first, AffineExpr end) { return k.index(k.emit(first + (end - first).floorDiv(side) * side)); };
-    AffineExpr wholeE = whole(firstE, endE), wholeD = whole(firstD, endD);
-    k.loop(firstD, wholeD, side, "i", [&](AffineExpr d) {
-      k.loop(firstE, wholeE, side, "j", [&](AffineExpr e) { square(at, e, d); });
-    });
-    k.loop(wholeD, endD, 1, "i", [&](AffineExpr d) {
-      k.loop(firstE, wholeE, 1, "j", [&](AffineExpr e) { element(at, e, d, 1); });
-    });
-    k.loop(wholeE, endE, 1, "j", [&](AffineExpr e) {
-      k.loop(firstD, wholeD, side, "i", [&](AffineExpr d) { element(at, e, d, side); });
-      k.loop(wholeD, endD, 1, "i", [&](AffineExpr d) { element(at, e, d, 1); });
-    });
-  }
+  Value load(AffineExpr e, AffineExpr d, Lanes lanes) override { return k.value(view, place(e, d), lanes); }
+  void store(Value row, AffineExpr e, AffineExpr d, Lanes lanes) override { k.storeResults(view, row, place(e, d), lanes); }
+  void element(AffineExpr e, AffineExpr d, Lanes lanes) override { k.storeResults(nullptr, nullptr, place(e, d), lanes); }
 };
 } // namespace
 
@@ -198,7 +91,7 @@ FailureOr<LaunchInfo> lowerTransposeTiled(KernelBuilder &k, Operation *) {
   }
   extents.push_back(simplifyDim(extentE.ceilDiv(chunkE)));
   extents.push_back(simplifyDim(extentD.ceilDiv(chunkD)));
-  SwappedLoops swapped{k, read->view, read->along, loops.back().dim, side};
+  read->last = loops.back().dim;
   k.taskLoop(extents, [&](ArrayRef<AffineExpr> task) {
     IndexExprs at(dims.size(), k.constant(0));
     unsigned next = 0;
@@ -211,7 +104,7 @@ FailureOr<LaunchInfo> lowerTransposeTiled(KernelBuilder &k, Operation *) {
     };
     auto [firstE, endE] = part(task[next], chunkE, extentE);
     auto [firstD, endD] = part(task[next + 1], chunkD, extentD);
-    swapped.run(at, firstE, endE, firstD, endD);
+    SwappedResults(k, side, at, *read).run({firstE, endE}, {firstD, endD});
   });
   return moveInfo(k, getNumElements(extents, k.context()));
 }

@@ -30,6 +30,7 @@ KILN_KERNEL(GemmTiled);
 KILN_KERNEL(GemmTileSteps);
 KILN_KERNEL(SoftmaxRows);
 KILN_KERNEL(ProductSoftmax);
+KILN_KERNEL(PadSquares);
 KILN_KERNEL(PadWoven);
 KILN_KERNEL(PoolWindows);
 KILN_KERNEL(OneDnnConv);

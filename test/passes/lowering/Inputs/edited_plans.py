@@ -42,6 +42,8 @@ EDITS = [
     (r'(kernel = "transpose_tiled".*?squares = )\[\d+, \d+\]', r"\g<1>[1, 3]", ""),
     (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 4", ""),
     (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", "a tile is a square of one vector in each row"),
+    (r'(kernel = "pad_squares", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 4", ""),
+    (r'(kernel = "pad_squares", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", "a tile is a square of one vector in each row"),
 ]
 
 
@@ -99,6 +101,14 @@ def build():
     image = module.array(40, 56)
     turned = module.op(f"nn.transpose {module.input(image)} [1, 0] : {tensor(image)}", tensor(image.T))
     module.expected.append((module.op(f"nn.relu {turned} : {tensor(image.T)}", None), np.maximum(image.T, 0)))
+    planes = module.array(1, 16, 9, 20)
+    moved = np.transpose(planes, (0, 2, 3, 1))
+    padded = np.pad(moved, [(0, 0), (1, 1), (1, 1), (0, 0)])
+    view = module.op(f"nn.transpose {module.input(planes)} [0, 2, 3, 1] : {tensor(planes)}", tensor(moved))
+    zero = module.op("nn.splat 0.0 : f32", "tensor<f32>")
+    border = "affine_map<() -> (0, 1, 1, 0)>"
+    pad = f"nn.pad {view}, {zero} low {border} high {border} interior [0, 0, 0, 0] mode constant : {tensor(moved)}, tensor<f32>"
+    module.expected.append((module.op(pad, tensor(padded)), padded))
     return module
 
 

@@ -1,10 +1,10 @@
-// A picture of three channels gets its border and a fourth channel in vectors; without channels to fill up, padding is a copy.
+// A picture of three channels gets its border and a fourth channel in vectors; without channels to fill up, it is copied in squares.
 // RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 -kiln-graph -kiln-target | FileCheck %s
 // RUN: kiln-opt %s --kiln-set-target=name=x86-64-v3 -kiln-graph -kiln-target -kiln-kernel | FileCheck %s --check-prefix=LOOPS
 
 // CHECK: nn.group(%{{.*}}) {plan = #kernel.plan<kernel = "pad_woven">
 // CHECK: nn.pad %{{.*}} -> tensor<1x11x11x4xui8>
-// CHECK: nn.group(%{{.*}}) {plan = #kernel.plan<kernel = "pad_copy">
+// CHECK: nn.group(%{{.*}}) {plan = #kernel.plan<kernel = "pad_squares", tile = [8, 1, 8]>
 // CHECK: nn.pad %{{.*}} -> tensor<1x11x11x8xui8>
 // LOOPS-LABEL: func.func private @pad_woven
 // LOOPS: vector.shuffle
