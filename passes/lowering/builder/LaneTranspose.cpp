@@ -53,6 +53,19 @@ SmallVector<Value> transposeLanes(KernelBuilder &k, ArrayRef<Value> rows) {
   return moveLanes(k, rows, [&](ArrayRef<Value> vectors) { return transposeSquare(k, vectors); });
 }
 
+Value sumEachVector(KernelBuilder &k, SmallVector<Value> vectors) {
+  int64_t lanes = vectors.size();
+  for (int64_t bit = 1; bit < lanes; bit *= 2) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i < vectors.size(); i += 2) {
+      auto [a, b] = exchangeLanes(k, vectors[i], vectors[i + 1], bit);
+      next.push_back(arith::AddFOp::create(k.builder(), k.loc(), a, b));
+    }
+    vectors = next;
+  }
+  return vectors.front();
+}
+
 SmallVector<Value> interleaveRows(KernelBuilder &k, ArrayRef<Value> rows) {
   if (rows.size() == 1)
     return {rows.front()};

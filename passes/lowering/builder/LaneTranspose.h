@@ -16,6 +16,9 @@ llvm::SmallVector<mlir::Value> moveLanes(KernelBuilder &k, llvm::ArrayRef<mlir::
 /// The columns of as many vectors as each has lanes (a power of two).
 llvm::SmallVector<mlir::Value> transposeLanes(KernelBuilder &k, llvm::ArrayRef<mlir::Value> rows);
 
+/// The sums of as many vectors of floats as each has lanes (a power of two), as one vector.
+mlir::Value sumEachVector(KernelBuilder &k, llvm::SmallVector<mlir::Value> vectors);
+
 /// As many vectors that have the elements of the rows (2, 4 or 8 of them) in turn.
 llvm::SmallVector<mlir::Value> interleaveRows(KernelBuilder &k, llvm::ArrayRef<mlir::Value> rows);
 

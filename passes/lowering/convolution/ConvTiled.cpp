@@ -28,8 +28,7 @@ static std::optional<int64_t> countPixels(ConvOp conv) {
   return getConstantDim(getNumElements(ArrayRef(extents).drop_back(), conv.getContext()));
 }
 
-/// The elements of the input from a place of the window to the next one, if a constant says so.
-static std::optional<int64_t> elementsPerTap(ConvOp conv) {
+std::optional<int64_t> elementsPerTap(ConvOp conv) {
   auto input = dyn_cast<BlockArgument>(conv.getInput());
   if (!input || conv.getLayout() != Layout::ChannelsLast)
     return std::nullopt;
@@ -297,7 +296,7 @@ Contraction makeTiledConv(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
 
 //===- Steps of several products -------------------------------------------===//
 
-static bool hasDenseChannels(ConvOp conv) {
+bool hasDenseChannels(ConvOp conv) {
   auto input = cast<BlockArgument>(conv.getInput());
   IndexExprs at;
   unsigned channels = static_cast<unsigned>(conv.getStrides().size()) + 1;

@@ -15,6 +15,12 @@ std::string findTilingFault(nn::GroupOp group, nn::ConvOp conv, kernel::StepAttr
 /// What keeps a convolution from reading filters in place that a run computes and areOrderedFilters accepts; empty when nothing does.
 std::string findOrderedFault(nn::ConvOp conv);
 
+/// The elements of the input from a place of the window to the next one, if a constant says so.
+std::optional<int64_t> elementsPerTap(nn::ConvOp conv);
+
+/// Whether the input's channels lie side by side.
+bool hasDenseChannels(nn::ConvOp conv);
+
 /// The product of a group that conv_tiled can compute.
 Contraction makeTiledConv(KernelBuilder &k, nn::ConvOp conv, kernel::StepAttr step = {});
 

@@ -64,6 +64,8 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       bySteps<isF16>("conv_f16"),
       ofPackedFilters(window<ConvOp>("conv_packed_steps", matchConvPackedSteps, lowerConvPackedSteps).planning(PlanProduct).refusing(findPackedStepFault)),
       ofPackedFilters(window<ConvOp>("conv_packed", matchConvPacked, lowerConvPacked).planning(PlanProduct).tunable()),
+      // It repeats pixels of a line, so it must not overwrite what its epilogue reads.
+      window<ConvOp>("conv_dots", matchConvDots, lowerConvDots).overwriting(OverwriteSupport::None).planning(PlanTile).refusing(findDotsFault),
       window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_ordered", matchConvOrdered, lowerConvOrdered).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),

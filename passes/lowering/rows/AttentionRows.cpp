@@ -121,20 +121,6 @@ void AttentionEmitter::emitPanel(Batch batch, KeyBlock keys, AffineExpr first, u
   });
 }
 
-/// The sums of as many vectors as each has lanes, as one vector.
-static Value sumEachVector(KernelBuilder &k, SmallVector<Value> vectors) {
-  int64_t lanes = vectors.size();
-  for (int64_t bit = 1; bit < lanes; bit *= 2) {
-    SmallVector<Value> next;
-    for (size_t i = 0; i < vectors.size(); i += 2) {
-      auto [a, b] = exchangeLanes(k, vectors[i], vectors[i + 1], bit);
-      next.push_back(arith::AddFOp::create(k.builder(), k.loc(), a, b));
-    }
-    vectors = next;
-  }
-  return vectors.front();
-}
-
 /// Few rows: the vectors run along the head, as many keys at a time as a vector has lanes.
 void AttentionEmitter::emitDots(Batch batch, KeyBlock keys) {
   k.loop(k.constant(0), keys.count, lanes, "key", [&](AffineExpr first) {

@@ -15,6 +15,7 @@ KILN_KERNEL(AttentionRows);
 KILN_KERNEL(CompositeCall);
 KILN_KERNEL(ConvSteps);
 KILN_KERNEL(ConvDepthwise);
+KILN_KERNEL(ConvDots);
 KILN_KERNEL(ConvStrips);
 KILN_KERNEL(ConvTiled);
 KILN_KERNEL(ConvTileSteps);
@@ -85,6 +86,7 @@ std::string findAttentionFault(nn::GroupOp group, mlir::Operation *anchor, kerne
 std::string findDepthwiseFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findSoftmaxFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findStripsFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
+std::string findDotsFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 std::string findSquareFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 /// @}
 

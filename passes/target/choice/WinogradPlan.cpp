@@ -13,6 +13,7 @@
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/DotTile.h"
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/choice/StepTile.h"
 
@@ -214,6 +215,9 @@ double estimateDirect(kernel::TargetAttr target, const ConvExtents &conv) {
   if (tiles && findTileFault(tiles, pixels, chooseTileDepth(tiles, conv.in, conv.in)).empty())
     together = tiles.getRows();
   double products = static_cast<double>(pixels) * 9 * conv.in * out / (lanes * together);
+  // Few output channels have a kernel of their own.
+  if (int64_t along = chooseDotLanes(target, conv.element, 3 * conv.in); along >= 4 && together == 1)
+    products = std::min(products, static_cast<double>(pixels) * estimateDots(conv.out, 9 * conv.in, along));
   int64_t weightBytes = 9 * conv.in * out * 4;
   double weights = weightBytes / getRate(target, weightBytes);
   double time = products * (static_cast<double>(target.tuned(Tuned::DirectProducts)) / 100), exposed = static_cast<double>(target.tuned(Tuned::Exposed)) / 100;

@@ -42,6 +42,8 @@ EDITS = [
     (r'(kernel = "transpose_tiled".*?squares = )\[\d+, \d+\]', r"\g<1>[1, 3]", ""),
     (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 4", ""),
     (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", "a tile is a square of one vector in each row"),
+    (r'(kernel = "conv_dots", tile = \[)\d+, 1, \d+', r"\g<1>3, 1, 4", ""),
+    (r'(kernel = "conv_dots", tile = \[)\d+, 1, \d+', r"\g<1>5, 1, 4", "with at least as many lanes as there are pixels"),
     (r'(kernel = "pad_squares", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 4", ""),
     (r'(kernel = "pad_squares", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", "a tile is a square of one vector in each row"),
 ]
@@ -101,6 +103,7 @@ def build():
     image = module.array(40, 56)
     turned = module.op(f"nn.transpose {module.input(image)} [1, 0] : {tensor(image)}", tensor(image.T))
     module.expected.append((module.op(f"nn.relu {turned} : {tensor(image.T)}", None), np.maximum(image.T, 0)))
+    add_convolution(module, (1, 9, 15, 32), (1, 32, 3, 3), (1, 1), (1, 1), 1)
     planes = module.array(1, 16, 9, 20)
     moved = np.transpose(planes, (0, 2, 3, 1))
     padded = np.pad(moved, [(0, 0), (1, 1), (1, 1), (0, 0)])

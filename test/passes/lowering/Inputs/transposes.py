@@ -55,8 +55,8 @@ def run(source, inputs, target, folder):
     kiln_calls.run("run", source, "--target", target, "--output-dir", folder, *arguments)
 
 
-def check(got, exact, what):
-    if got.shape != exact.shape or not np.allclose(got, exact, rtol=1e-6, atol=1e-6):
+def check(got, exact, what, bound=1e-6):
+    if got.shape != exact.shape or not np.allclose(got, exact, rtol=bound, atol=bound):
         sys.exit(f"{what}, shape {exact.shape}: differs")
 
 
