@@ -1,4 +1,4 @@
-//===- ConvDepthwise.cpp - Convolutions of each channel by itself ----------===//
+//===- ConvDepthwise.cpp - Convolutions of each channel, or small group, by itself ===//
 //
 //   for each pair of lines of output pixels, for each block of pixels in both, for each vector of channels:
 //     for each input line under the block: load its pixels once; every tap adds its product to the pixels it belongs to
@@ -8,7 +8,10 @@
 //
 // Where an image has few lines, the channels go in several tasks, too.
 //
-// The weight is stored as [kernel..., channel], also one that a run computes (OrderFilters.cpp).
+// Small groups of channels go in the same vectors: member m of each group is spread over the lanes of its group, for one m after the other. A tile of the
+// product of one group would leave most lanes without work.
+//
+// The weight is stored as [kernel..., channel], also one that a run computes (OrderFilters.cpp), or as [kernel..., member, channel].
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/kernel/Tuning.h"
@@ -35,7 +38,7 @@ using namespace nn;
 
 /// Taps of one line of the window that are written out, for the size of the code; longer lines run in a loop.
 static constexpr int64_t maxUnrolledTaps = 8;
-/// Taps of a window that are written out for two lines of pixels at once, for the size of the code.
+/// Taps of a window, for each channel of a group, that are written out for two lines of pixels at once, for the size of the code.
 static constexpr int64_t maxPairedTaps = 49;
 
 /// Whether some input line lies under two neighbouring lines of the result, and their window is small enough to be written out for both.
@@ -43,15 +46,23 @@ static bool canPairLines(ConvOp conv) {
   unsigned spatial = conv.getStrides().size();
   if (spatial < 2)
     return false;
-  ArrayRef<int64_t> window = conv.getWeight().getType().getShape().drop_front(2);
+  ArrayRef<int64_t> shape = conv.getWeight().getType().getShape(), window = shape.drop_front(2);
   int64_t stride = conv.getStrides()[spatial - 2], dilation = conv.getDilations()[spatial - 2], taps = window[spatial - 2];
-  return taps * window[spatial - 1] <= maxPairedTaps && stride % dilation == 0 && stride < taps * dilation;
+  return taps * window[spatial - 1] * shape[1] <= maxPairedTaps && stride % dilation == 0 && stride < taps * dilation;
 }
 
 /// Whether a weight stays in the first-level cache beside the pixels of single lines, all channels of which pass between two uses of it.
 static bool isInnerWeight(ConvOp conv, kernel::TargetAttr target) {
   RankedTensorType weight = conv.getWeight().getType();
   return weight.getNumElements() * elementBytes(weight.getElementType()) <= target.tuned(kernel::Tuned::InnerWeightBytes);
+}
+
+/// Whether every vector has whole groups of as many input as output channels, most of them several. Vectors at the end have four lanes at least.
+static bool hasSmallGroups(ConvOp conv, kernel::TargetAttr target) {
+  ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
+  int64_t members = shape[1], groups = conv.getGroups(), lanes = lanesOf(target, conv.getType().getElementType());
+  bool areEven = llvm::isPowerOf2_64(members) && members * groups == shape[0] && shape[0] % std::max<int64_t>(members, 4) == 0;
+  return areEven && members < lanes && lanes >= 4 && isa<BlockArgument>(conv.getWeight());
 }
 
 KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
@@ -61,14 +72,18 @@ KernelMatch matchConvDepthwise(GroupOp group, Operation *anchor, kernel::TargetA
     return refuse(why);
   ArrayRef<int64_t> shape = conv.getWeight().getType().getShape();
   int64_t groups = conv.getGroups();
-  if (shape[1] != 1 || shape[0] != groups)
-    return refuse("each group has " + Twine(shape[1]) + " input and " + Twine(shape[0] / groups) + " output channels, expected one of each");
+  bool isDepthwise = shape[1] == 1 && shape[0] == groups;
+  if (!isDepthwise && (groups == 1 || !hasSmallGroups(conv, target)))
+    return refuse("each group has " + Twine(shape[1]) + " input and " + Twine(shape[0] / groups) +
+                  " output channels, expected one of each, or several such groups in a vector");
   PlanNumbers numbers;
   numbers.lines = canPairLines(conv) ? target.tuned(kernel::Tuned::DepthwiseLines) : 1;
   // Of both lines they are half of the registers; the inputs under them and a weight have the others.
   numbers.pixels = getQuarterOfRegisters(target);
   numbers.inside = isInnerWeight(conv, target);
-  return accept("depthwise: vectors along the channels, pixels that share inputs side by side", std::move(numbers));
+  return accept(isDepthwise ? "depthwise: vectors along the channels, pixels that share inputs side by side"
+                            : "small groups: vectors along the channels of several groups, each member of a group spread over its lanes",
+                std::move(numbers));
 }
 
 std::string findDepthwiseFault(GroupOp, Operation *anchor, kernel::PlanAttr plan) {
@@ -101,6 +116,8 @@ struct Depthwise {
   ArrayRef<int64_t> window;
   unsigned spatial;
   bool unrolled;
+  /// Channels of a group.
+  int64_t members;
   /// Where computed filters lie.
   std::optional<TracedView> ordered;
   /// Runs that the channels are split in, and the first channel of the task's one.
@@ -116,7 +133,7 @@ struct Depthwise {
     at.push_back(channel);
     return k.elementOffset(cast<BlockArgument>(op.getInput()), at);
   }
-  AffineExpr weightAt(ArrayRef<AffineExpr> taps, AffineExpr channel) const {
+  AffineExpr weightAt(ArrayRef<AffineExpr> taps, int64_t member, AffineExpr channel) const {
     if (ordered) {
       IndexExprs filter{channel, k.constant(0)};
       filter.append(taps.begin(), taps.end());
@@ -125,9 +142,18 @@ struct Depthwise {
     IndexExprs dims, at(taps);
     for (int64_t size : window)
       dims.push_back(k.constant(size));
-    dims.push_back(outputDims.back());
-    at.push_back(channel);
+    dims.append({k.constant(members), outputDims.back()});
+    at.append({k.constant(member), channel});
     return k.linearize(dims, at);
+  }
+  /// A vector of channels in whose lanes each group has its member.
+  Value spread(Value channels, int64_t member) const {
+    if (members == 1)
+      return channels;
+    SmallVector<int64_t> order;
+    for (int64_t lane = 0; lane < cast<VectorType>(channels.getType()).getNumElements(); ++lane)
+      order.push_back(lane / members * members + member);
+    return vector::ShuffleOp::create(k.builder(), k.loc(), channels, channels, order);
   }
   Value multiplyAdd(Value a, Value b, Value sum) const {
     if (isa<VectorType>(a.getType()))
@@ -144,9 +170,9 @@ struct Depthwise {
     auto known = [&](Value input) { return input == image || input.getDefiningOp<ConstantOp>(); };
     return llvm::all_of(group.getInputs(), known) && hasLongFunction(group);
   }
-  /// One input line (or one pixel of it), seen through `taps`, which end where the unrolled dim begins. Adds the product of each of its pixels with
-  /// the window's line of `factorTaps` to the sums.
-  void addLine(ArrayRef<AffineExpr> out, AffineExpr x, IndexExprs taps, IndexExprs factorTaps, AffineExpr channel, Lanes lanes,
+  /// One input line (or one pixel of it), seen through `taps`, which end where the unrolled dim begins. Adds the product of a member of each group in its
+  /// pixels with the window's line of `factorTaps` to the sums.
+  void addLine(ArrayRef<AffineExpr> out, AffineExpr x, IndexExprs taps, IndexExprs factorTaps, int64_t member, AffineExpr channel, Lanes lanes,
                llvm::DenseMap<int64_t, Value> &pixels, MutableArrayRef<Value> sums) const {
     int64_t stride = op.getStrides().back(), dilation = op.getDilations().back();
     bool whole = taps.size() + 1 == spatial;
@@ -157,14 +183,22 @@ struct Depthwise {
     for (int64_t tap = 0; tap < (whole ? window.back() : 1); ++tap) {
       if (whole)
         taps.back() = factorTaps.back() = k.constant(tap);
-      Value factor = k.loadBuffer(weight, element, weightAt(factorTaps, channel), lanes);
+      Value factor = k.loadBuffer(weight, element, weightAt(factorTaps, member, channel), lanes);
       for (auto [pixel, sum] : llvm::enumerate(sums)) {
         Value &value = pixels[static_cast<int64_t>(pixel) * stride + tap * dilation];
         if (!value)
-          value = k.loadBuffer(input, element, inputAt(out, x + pixel, taps, channel), lanes);
+          value = spread(k.loadBuffer(input, element, inputAt(out, x + pixel, taps, channel), lanes), member);
         sum = multiplyAdd(value, factor, sum);
       }
     }
+  }
+  /// All members of groups in each of so many input lines, in the order in which they are added.
+  SmallVector<std::pair<int64_t, int64_t>> listLineMembers(int64_t lines) const {
+    SmallVector<std::pair<int64_t, int64_t>> all;
+    for (int64_t line = 0; line < lines; ++line)
+      for (int64_t member = 0; member < members; ++member)
+        all.push_back({line, member});
+    return all;
   }
   /// The input lines under two lines of pixels, the first of which is `out`; the sums of the second line follow those of the first.
   SmallVector<Value> linePair(ArrayRef<AffineExpr> out, AffineExpr x, IndexExprs taps, AffineExpr channel, Lanes lanes, ValueRange carried) const {
@@ -172,7 +206,8 @@ struct Depthwise {
     int64_t stride = op.getStrides()[spatial - 2], dilation = op.getDilations()[spatial - 2], count = window[spatial - 2];
     taps.push_back(k.constant(0));
     IndexExprs factorTaps(taps);
-    for (int64_t row = 0, step = stride / dilation; row < count + step; ++row) {
+    int64_t step = stride / dilation;
+    for (auto [row, member] : listLineMembers(count + step)) {
       taps.back() = k.constant(row);
       llvm::DenseMap<int64_t, Value> pixels;
       MutableArrayRef<Value> rest(sums);
@@ -181,7 +216,7 @@ struct Depthwise {
         rest = rest.drop_front(line.size());
         factorTaps.back() = k.constant(tap);
         if (tap >= 0 && tap < count)
-          addLine(out, x, taps, factorTaps, channel, lanes, pixels, line);
+          addLine(out, x, taps, factorTaps, member, channel, lanes, pixels, line);
       }
     }
     return sums;
@@ -192,8 +227,10 @@ struct Depthwise {
       return linePair(out, x, taps, channel, lanes, carried);
     if (taps.size() + unrolled == spatial) {
       SmallVector<Value> sums(carried);
-      llvm::DenseMap<int64_t, Value> pixels;
-      addLine(out, x, taps, taps, channel, lanes, pixels, sums);
+      for (int64_t member = 0; member < members; ++member) {
+        llvm::DenseMap<int64_t, Value> pixels;
+        addLine(out, x, taps, taps, member, channel, lanes, pixels, sums);
+      }
       return sums;
     }
     return k.loop(k.constant(0), k.constant(window[taps.size()]), 1, "k", carried, [&](AffineExpr i, ValueRange sums) {
@@ -272,13 +309,15 @@ struct Depthwise {
 
 /// Constant filters, as the kernel reads them.
 static void packChannels(KernelBuilder &k, unsigned argument, ArrayRef<int64_t> weight) {
-  unsigned spatial = static_cast<unsigned>(weight.size()) - 2;
-  IndexExprs source{getAffineDimExpr(spatial, k.context()), k.constant(0)};
+  unsigned spatial = static_cast<unsigned>(weight.size()) - 2, channel = spatial + (weight[1] > 1);
+  IndexExprs source{getAffineDimExpr(channel, k.context()), weight[1] > 1 ? getAffineDimExpr(spatial, k.context()) : k.constant(0)};
   SmallVector<int64_t> order(weight.drop_front(2));
   for (unsigned i = 0; i < spatial; ++i)
     source.push_back(getAffineDimExpr(i, k.context()));
+  if (weight[1] > 1)
+    order.push_back(weight[1]);
   order.push_back(weight[0]);
-  k.packConstant(argument, kernel::PackAttr::get(k.context(), order, AffineMap::get(spatial + 1, 0, source, k.context())));
+  k.packConstant(argument, kernel::PackAttr::get(k.context(), order, AffineMap::get(channel + 1, 0, source, k.context())));
 }
 
 FailureOr<LaunchInfo> lowerConvDepthwise(KernelBuilder &k, Operation *anchor) {
@@ -291,11 +330,11 @@ FailureOr<LaunchInfo> lowerConvDepthwise(KernelBuilder &k, Operation *anchor) {
   if (!ordered)
     packChannels(k, argument, weight);
   Depthwise conv{k, op, k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()), k.buffer(argument), op.getType().getElementType(),
-                 getDims(op.getInput().getType()), getDims(op.getType()), weight.drop_front(2), spatial, weight.back() <= maxUnrolledTaps, ordered};
+                 getDims(op.getInput().getType()), getDims(op.getType()), weight.drop_front(2), spatial, weight.back() <= maxUnrolledTaps, weight[1], ordered};
   IndexExprs lines(ArrayRef(conv.outputDims).take_front(spatial));
   if (pairs)
     lines.back() = simplifyDim(lines.back().ceilDiv(2));
-  AffineExpr elements = getNumElements(conv.outputDims, k.context()), flops = elements * 2;
+  AffineExpr elements = getNumElements(conv.outputDims, k.context()), flops = elements * (2 * conv.members);
   for (int64_t size : conv.window)
     flops = flops * size;
   conv.runs = countRuns(k, countTasks(k, lines), conv.outputDims.back(), conv.element, simplifyDim(flops));
