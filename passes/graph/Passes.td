@@ -64,6 +64,9 @@ def FoldShapes : Pass<"nn-fold-shapes", "mlir::ModuleOp"> {
 
 def SimplifyDataMovement : Pass<"nn-simplify-data-movement", "mlir::ModuleOp"> {
   let summary = "Merges slices, concatenations, pads, gathers and broadcasts with each other and with their users.";
+  let description = [{
+    Lines of a convolution's window that see padding alone are dropped from constant weights, as under the large dilations of an atrous pyramid.
+  }];
 }
 
 def RecognizeQuantized : Pass<"nn-recognize-quantized", "mlir::ModuleOp"> {

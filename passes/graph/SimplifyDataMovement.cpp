@@ -18,6 +18,7 @@
 #include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
+#include "passes/graph/OutsideTaps.h"
 #include "passes/graph/PatternReasons.h"
 
 using namespace mlir;
@@ -327,6 +328,7 @@ struct SimplifyDataMovementPass : kiln::impl::SimplifyDataMovementBase<SimplifyD
     RewritePatternSet patterns(&getContext());
     patterns.add<SliceOfSlice, SliceOfConcat, FlattenConcat, ConcatOfSlices, GatherToSlice, PadIntoWindow, BroadcastAfterScalar,
                  QuantizeOfReshape, ReshapeOfDequantize>(&getContext());
+    populateOutsideTapsPatterns(patterns);
     for (StringRef name : {"nn.broadcast_to", "nn.transpose", "nn.reshape"})
       RegisteredOperationName::lookup(name, &getContext())->getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatterns(getOperation(), std::move(patterns))))
