@@ -137,6 +137,30 @@ static FailureOr<std::vector<char>> evaluate(Operation *op, ArrayRef<ConstantDat
   return evaluateMovement(op, operands);
 }
 
+/// An element-wise operation on numbers that are the same everywhere is computed once, and is such a number. Weights stay constants, which kernels pack.
+static bool foldUniform(Operation *op, RankedTensorType type, const WeightOperations &weights) {
+  auto isUniform = [](Value operand) { return bool(operand.getDefiningOp<SplatOp>()); };
+  if (!isa<ScalarBody>(op) || type.getNumElements() == 1 || weights.contains(op) || !llvm::all_of(op->getOperands(), isUniform))
+    return false;
+  OpBuilder builder(op);
+  auto toOne = [](Type type) { return RankedTensorType::get({}, getElementTypeOrSelf(type)); };
+  Operation *one = builder.clone(*op);
+  SmallVector<ConstantData> operands;
+  for (OpOperand &operand : one->getOpOperands()) {
+    auto splat = operand.get().getDefiningOp<SplatOp>();
+    operand.set(SplatOp::create(builder, op->getLoc(), toOne(splat.getType()), splat.getValue()));
+    operands.emplace_back(getConstant(operand.get()));
+  }
+  one->getResult(0).setType(toOne(type));
+  FailureOr<std::vector<char>> bytes = evaluateScalarBody(cast<ScalarBody>(one), operands);
+  one->erase();
+  if (failed(bytes))
+    return false;
+  auto number = cast<DenseElementsAttr>(makeConstant(toOne(type), std::move(*bytes))).getSplatValue<Attribute>();
+  op->replaceAllUsesWith(SplatOp::create(builder, op->getLoc(), type, cast<TypedAttr>(number)));
+  return true;
+}
+
 static void foldOperation(Operation *op, int64_t budget, const WeightOperations &weights) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumRegions() != 0 || op->use_empty() || !isPure(op))
     return;
@@ -144,7 +168,7 @@ static void foldOperation(Operation *op, int64_t budget, const WeightOperations 
   if (isa<DequantizeOp>(op))
     return;
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  if (!type || !type.hasStaticShape())
+  if (!type || !type.hasStaticShape() || foldUniform(op, type, weights))
     return;
   SmallVector<ElementsAttr> constants = llvm::map_to_vector(op->getOperands(), getConstant);
   if (llvm::is_contained(constants, nullptr) || !isWorthFolding(op, budget, weights))

@@ -281,18 +281,16 @@ static Error checkKinds(ArrayRef<std::string> kinds, const StageRequest &stages,
   return Error::success();
 }
 
-/// Prints warnings and, with --why, decisions of each model. False if no model has the node that was asked for.
+/// Prints decisions of each model with --why. False if no model has the node that was asked for.
 static bool explainModels(const Compilation &compilation, const CompileOptions &options, ArrayRef<GraphOptions> graphs) {
-  bool isExplained = !options.explain || why.empty();
-  if (options.explain && why.empty())
+  if (!options.explain)
+    return true;
+  bool isExplained = why.empty();
+  if (why.empty())
     printStages(compilation.stages);
   for (auto [i, model] : enumerate(compilation.models())) {
     bool isStage = !compilation.graphs.empty() && graphs.empty();
     std::string whose = isStage ? model->name + ": " : graphs.empty() ? "" : graphs[i].name + ": ";
-    if (std::string slow = describeFallbacks(findLoopFallbacks(*model)); !slow.empty() && verbosity() > 0)
-      printLine(WithColor::warning(errs()), whose + slow);
-    if (!options.explain)
-      continue;
     if (!whose.empty())
       printLine(errs(), isStage ? model->name : "graph " + graphs[i].name);
     if (why.empty()) {

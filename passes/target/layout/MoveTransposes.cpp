@@ -25,8 +25,8 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
-/// A constant, or what is computed from constants and from smaller values only: its transpose costs nothing that counts.
-static bool isCheap(Value value) {
+/// A constant, or what is spread from a smaller value.
+static bool isSmall(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
@@ -34,8 +34,18 @@ static bool isCheap(Value value) {
     return true;
   if (auto broadcast = dyn_cast<BroadcastToOp>(op))
     return getDims(broadcast.getInput().getType()) != getDims(broadcast.getType());
-  return isa<ReshapeOp, TransposeOp>(op) && isCheap(op->getOperand(0));
+  return isa<ReshapeOp, TransposeOp>(op) && isSmall(op->getOperand(0));
 }
+
+/// An element-wise operation of values that are cheap themselves: it is built in the wanted order. No more than one is, so that nothing is walked often.
+static Permutable findCheapSource(Value value) {
+  auto op = value.getDefiningOp<Permutable>();
+  bool isElementwise = op && isa<ScalarBody>(*op) && op->getNumOperands() > 0 && op->getNumResults() == 1;
+  return isElementwise && llvm::all_of(op->getOperands(), [](Value operand) { return isSmall(operand); }) ? op : Permutable();
+}
+
+/// Such a value, or what is computed from such values: its transpose costs nothing that counts.
+static bool isCheap(Value value) { return isSmall(value) || findCheapSource(value); }
 
 bool kiln::movesData(Value value, ArrayRef<int64_t> permutation) {
   if (auto inner = value.getDefiningOp<TransposeOp>(); inner && isIdentityPermutation(applyPermutation(inner.getPermutation(), permutation)))
@@ -52,6 +62,7 @@ static bool isPermutable(Permutable op, int64_t rank) {
 }
 
 static Value pushIntoSource(OpBuilder &builder, Value value);
+static Operation *permute(OpBuilder &builder, Permutable op, ArrayRef<int64_t> permutation);
 
 /// A transpose of the value, pushed into what it reads as far as that is free.
 static Value transposeFreely(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> permutation) {
@@ -69,6 +80,8 @@ static Value pushIntoSource(OpBuilder &builder, Value value) {
     return transposeFreely(builder, transpose.getLoc(), input, transpose.getPermutation());
   if (auto source = input.getDefiningOp<Permutable>(); source && source->getNumOperands() == 0)
     return buildPermuted(builder, source, transpose.getPermutation())->getResult(cast<OpResult>(input).getResultNumber());
+  if (Permutable source = findCheapSource(input))
+    return permute(builder, source, transpose.getPermutation())->getResult(0);
   auto broadcast = input.getDefiningOp<BroadcastToOp>();
   if (!broadcast)
     return value;
