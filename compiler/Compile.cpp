@@ -27,7 +27,6 @@
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "runtime/src/Checksum.h"
-
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -51,7 +50,6 @@ public:
 private:
   bool stopsInStage() const { return llvm::is_contained({"import", "graph", "target", "kernel"}, options.stopAfter); }
   CompileStatus makeModules(ArrayRef<GraphOptions> graphs);
-  void warnOfLoops(ArrayRef<GraphOptions> graphs);
   CompileStatus makeGraphs(ArrayRef<GraphOptions> graphs);
   CompileStatus makeRanks(CompileOptions own, Compilation &model, llvm::function_ref<CompileStatus(const CompileOptions &)> make) const;
   CompileStatus emit(std::vector<ModelSources> &sources);
@@ -565,19 +563,13 @@ CompileStatus Driver::makeModules(ArrayRef<GraphOptions> graphs) {
   });
 }
 
-/// The plainest form is only the reference of a comparison, and compiles that observe values follow one that has said it.
-void Driver::warnOfLoops(ArrayRef<GraphOptions> graphs) {
-  if (options.plain || options.observation.any())
-    return;
-  for (auto [i, model] : llvm::enumerate(result.models()))
-    if (std::string slow = describeFallbacks(findLoopFallbacks(*model)); !slow.empty())
-      result.warnings.push_back((result.graphs.empty() ? "" : graphs.empty() ? model->name + ": " : graphs[i].name + ": ") + slow);
-}
-
 CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
   CompileStatus status = makeModules(graphs);
-  if (status == CompileStatus::Done)
-    warnOfLoops(graphs);
+  // The plainest form is only the reference of a comparison, and compiles that observe values follow one that has said it.
+  bool isFirst = status == CompileStatus::Done && !options.plain && !options.observation.any();
+  for (auto [i, model] : llvm::enumerate(isFirst ? result.models() : std::vector<const Compilation *>()))
+    if (std::string slow = describeFallbacks(findLoopFallbacks(*model)); !slow.empty())
+      result.warnings.push_back((result.graphs.empty() ? "" : graphs.empty() ? model->name + ": " : graphs[i].name + ": ") + slow);
   if (status != CompileStatus::Done || stopsInStage())
     return status;
   std::vector<ModelSources> sources;

@@ -3,6 +3,7 @@
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/NNStructureOps.h"
@@ -268,20 +269,34 @@ static Value subtract(OpBuilder &builder, Location loc, Value from, Value what) 
   return SubOp::create(builder, loc, from.getType(), from, spread(builder, loc, what, from.getType()));
 }
 
+Value nn::subtractTimes(OpBuilder &builder, Location loc, Value sum, Value zero, int64_t times) {
+  if (getSplatNumber(zero) == 0.0)
+    return sum;
+  Value wide = toWide(builder, loc, zero);
+  auto type = cast<RankedTensorType>(wide.getType());
+  Value count = SplatOp::create(builder, loc, type, numberAttr(type.getElementType(), static_cast<double>(times)));
+  return subtract(builder, loc, sum, MulOp::create(builder, loc, type, wide, count));
+}
+
 Value nn::sumWithoutZero(OpBuilder &builder, Location loc, const ByteOperand &operand, unsigned dim) {
-  Value wide = toWide(builder, loc, operand.value), zero = toWide(builder, loc, operand.zero);
+  Value wide = toWide(builder, loc, operand.value);
   DimExprs dims = getDims(wide.getType());
   auto count = getConstantDim(dims[dim]);
-  bool isZero = getSplatNumber(operand.zero) == 0.0;
-  if (!isZero && !count)
-    wide = subtract(builder, loc, wide, zero);
+  if (!count && getSplatNumber(operand.zero) != 0.0)
+    wide = subtract(builder, loc, wide, toWide(builder, loc, operand.zero));
   dims[dim] = builder.getAffineConstantExpr(1);
   Value sum = ReduceOp::create(builder, loc, makeTensorType(dims, builder.getI32Type()), ReduceKind::Sum, wide, ArrayRef<int64_t>{dim});
-  if (isZero || !count)
-    return sum;
-  auto type = cast<RankedTensorType>(zero.getType());
-  Value times = SplatOp::create(builder, loc, type, numberAttr(type.getElementType(), static_cast<double>(*count)));
-  return subtract(builder, loc, sum, MulOp::create(builder, loc, type, zero, times));
+  return count ? subtractTimes(builder, loc, sum, operand.zero, *count) : sum;
+}
+
+Value nn::sumRows(OpBuilder &builder, Location loc, const ByteOperand &rows, int64_t length) {
+  DimExprs dims = getDims(rows.value.getType());
+  dims.back() = builder.getAffineConstantExpr(1);
+  int64_t depth = *getConstantDim(getDims(rows.value.getType()).back());
+  std::vector<int8_t> numbers(depth, 0);
+  std::fill_n(numbers.begin(), length, 1);
+  Value ones = ConstantOp::create(builder, loc, makeConstantOf<int8_t>(RankedTensorType::get({depth, 1}, builder.getI8Type()), numbers));
+  return subtractTimes(builder, loc, MatmulOp::create(builder, loc, makeTensorType(dims, builder.getI32Type()), rows.value, ones), rows.zero, length);
 }
 
 Value nn::subtractProduct(OpBuilder &builder, Location loc, Value sum, Value a, Value b) {

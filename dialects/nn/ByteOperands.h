@@ -85,6 +85,12 @@ mlir::Value toWide(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value val
 /// The sums of the operand without its zero point along a dimension, which stays with size one. The zero point has the same size there, or rank 0.
 mlir::Value sumWithoutZero(mlir::OpBuilder &builder, mlir::Location loc, const ByteOperand &operand, unsigned dim);
 
+/// The same for rows whose first `length` elements count: a product with a column of ones, which takes the steps that bytes have. The length is known.
+mlir::Value sumRows(mlir::OpBuilder &builder, mlir::Location loc, const ByteOperand &rows, int64_t length);
+
+/// sum - zero * times, of a zero point that is spread.
+mlir::Value subtractTimes(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum, mlir::Value zero, int64_t times);
+
 /// sum - a * b, all of i32, where both are spread to the shape of the sum.
 mlir::Value subtractProduct(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum, mlir::Value a, mlir::Value b);
 

@@ -3,8 +3,9 @@
 //   %r = nn.quantized_conv %x, %w zero_points %zx, %zw ...
 //
 // becomes, if %w is constant and %zx one number, the nn.conv of %x with a border of %zx and the weights as signed bytes, in the forms that kernels of bytes
-// have, minus what the zero points add (ByteOperands.h). Where a part of %zw is left, that needs the sum of each window of %x - %zx: channels are added first,
-// then places, as many at a time as powers of two have; depthwise convolutions have a second one, whose weights are ones.
+// have, minus what the zero points add (ByteOperands.h). Where a part of %zw is left, that needs the sum of each window of %x - %zx: a convolution of one place
+// with ones adds channels, and places are added by slices, as many at a time as powers of two have. Windows of few channels, and those that each channel has
+// of its own, are added by a convolution with ones.
 //
 // A computed %w is the right side of a product (nn.quantized_matmul) of the windows, side by side in memory, unless the sums are so short that f32 is exact.
 //
@@ -57,11 +58,14 @@ private:
   Value repeatChannels(Value value, int64_t times);
   /// The channels of each group as a dimension of their own.
   Value splitGroups(Value value);
-  /// The value with a border and `more` channels along dimension `channelDim`; the groups may be a dimension before it.
-  Value pad(const ByteOperand &value, size_t channelDim, int64_t more, int64_t columns = 0);
+  /// The value with its border and `more` channels along dimension `channelDim`; the groups may be a dimension before it.
+  Value pad(Value value, size_t channelDim, int64_t more, int64_t columns = 0);
   Value sumPlaces(Value value, size_t dim, int64_t count, int64_t apart);
   Value take(Value value, size_t dim, int64_t start, AffineExpr size, int64_t step = 1);
-  Value sumOwnWindows();
+  Value sumByOnes();
+  Value sumChannels();
+  /// The first spatial dimension.
+  size_t firstPlace() const { return channels == 1 ? 2 : 1; }
 
   OpBuilder &builder;
   QuantizedConvOp op;
@@ -100,8 +104,8 @@ Value ByteInput::splitGroups(Value value) {
   return reshapeTo(builder, op.getLoc(), value, split);
 }
 
-Value ByteInput::pad(const ByteOperand &value, size_t channelDim, int64_t more, int64_t columns) {
-  size_t rank = cast<RankedTensorType>(value.value.getType()).getRank(), first = channels == 1 ? channelDim + 1 : 1;
+Value ByteInput::pad(Value value, size_t channelDim, int64_t more, int64_t columns) {
+  size_t rank = cast<RankedTensorType>(value.getType()).getRank(), first = channels == 1 ? channelDim + 1 : 1;
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (size_t i = 0; i < spatial; ++i) {
     low[first + i] = op.getPads()[i];
@@ -109,75 +113,21 @@ Value ByteInput::pad(const ByteOperand &value, size_t channelDim, int64_t more, 
   }
   high[first + spatial - 1] += columns;
   high[channelDim] = more;
-  return padOperand(builder, op.getLoc(), value, low, high);
+  return padOperand(builder, op.getLoc(), {value, operand.zero}, low, high);
 }
 
 Value ByteInput::make(int64_t more, int64_t columns) {
   auto groups = static_cast<int64_t>(op.getGroups());
   ArrayRef<int64_t> weight = op.getWeight().getType().getShape();
   if (isDepthwise(op))
-    return pad({weight[0] == groups ? operand.value : repeatChannels(operand.value, weight[0] / groups), operand.zero}, channels, 0);
+    return pad(weight[0] == groups ? operand.value : repeatChannels(operand.value, weight[0] / groups), channels, 0);
   if (more == 0 || groups == 1)
-    return pad(operand, channels, more, columns);
-  Value padded = pad({splitGroups(operand.value), operand.zero}, channels + 1, more);
+    return pad(operand.value, channels, more, columns);
+  Value padded = pad(splitGroups(operand.value), channels + 1, more);
   DimExprs merged = getDims(padded.getType());
   merged.erase(merged.begin() + channels);
   merged[channels] = builder.getAffineConstantExpr(groups * (weight[1] + more));
   return reshapeTo(builder, op.getLoc(), padded, merged);
-}
-
-//===- Sums of windows -----------------------------------------------------===//
-
-/// `size` elements along a dimension.
-Value ByteInput::take(Value value, size_t dim, int64_t start, AffineExpr size, int64_t step) {
-  DimExprs dims = getDims(value.getType()), starts(dims.size(), builder.getAffineConstantExpr(0));
-  if (start == 0 && step == 1 && dims[dim] == size)
-    return value;
-  SmallVector<int64_t> steps(dims.size(), 1);
-  dims[dim] = size;
-  starts[dim] = builder.getAffineConstantExpr(start);
-  steps[dim] = step;
-  return SliceOp::create(builder, op.getLoc(), makeTensorType(dims, getElementTypeOrSelf(value)), value, makeSymbolMap(starts, builder.getContext()), steps);
-}
-
-/// The sums of `count` elements along a dimension, each so far from the one before it.
-Value ByteInput::sumPlaces(Value value, size_t dim, int64_t count, int64_t apart) {
-  if (count == 1)
-    return value;
-  AffineExpr size = simplifyDim(getDim(value.getType(), dim) - (count - 1) * apart);
-  Value half = sumPlaces(value, dim, count / 2, apart), first = take(half, dim, 0, size);
-  Value sum = AddOp::create(builder, op.getLoc(), first.getType(), first, take(half, dim, count / 2 * apart, size));
-  return count % 2 ? Value(AddOp::create(builder, op.getLoc(), first.getType(), sum, take(value, dim, (count - 1) * apart, size))) : sum;
-}
-
-/// Those of a convolution in which each channel has a window of its own.
-Value ByteInput::sumOwnWindows() {
-  RankedTensorType type = withElementType(op.getWeight().getType(), builder.getI8Type());
-  Value ones = ConstantOp::create(builder, op.getLoc(), makeConstantOf<int8_t>(type, std::vector<int8_t>(type.getNumElements(), 1)));
-  Value none = SplatOp::create(builder, op.getLoc(), type, builder.getI8IntegerAttr(0));
-  return QuantizedConvOp::create(builder, op.getLoc(), op.getType(), op.getInput(), ones, op.getInputZero(), none, op.getStrides(), op.getDilations(),
-                                 op.getPads(), op.getGroups(), op.getLayout());
-}
-
-Value ByteInput::sumWindows() {
-  if (isDepthwise(op))
-    return sumOwnWindows();
-  auto groups = static_cast<int64_t>(op.getGroups());
-  bool isOne = groups == 1;
-  Value sum = sumWithoutZero(builder, op.getLoc(), {isOne ? operand.value : splitGroups(operand.value), operand.zero}, isOne ? channels : channels + 1);
-  if (!isOne) {
-    DimExprs dims = getDims(sum.getType());
-    dims.erase(dims.begin() + channels + 1);
-    sum = reshapeTo(builder, op.getLoc(), sum, dims);
-  }
-  Type wide = getElementTypeOrSelf(sum);
-  sum = pad({sum, SplatOp::create(builder, op.getLoc(), RankedTensorType::get({}, wide), builder.getZeroAttr(wide))}, channels, 0);
-  DimExprs output = getDims(op.getType());
-  for (size_t i = 0, first = channels == 1 ? 2 : 1; i < spatial; ++i) {
-    sum = sumPlaces(sum, first + i, op.getWeight().getType().getDimSize(2 + i), op.getDilations()[i]);
-    sum = take(sum, first + i, 0, output[first + i], op.getStrides()[i]);
-  }
-  return isOne ? sum : repeatChannels(sum, op.getWeight().getType().getDimSize(0) / groups);
 }
 
 //===- Weights -------------------------------------------------------------===//
@@ -207,6 +157,85 @@ static int64_t mergeGroups(ByteWeights &weights, int64_t groups) {
   return together;
 }
 
+//===- Sums of windows -----------------------------------------------------===//
+
+/// `size` elements along a dimension.
+Value ByteInput::take(Value value, size_t dim, int64_t start, AffineExpr size, int64_t step) {
+  DimExprs dims = getDims(value.getType()), starts(dims.size(), builder.getAffineConstantExpr(0));
+  if (start == 0 && step == 1 && dims[dim] == size)
+    return value;
+  SmallVector<int64_t> steps(dims.size(), 1);
+  dims[dim] = size;
+  starts[dim] = builder.getAffineConstantExpr(start);
+  steps[dim] = step;
+  return SliceOp::create(builder, op.getLoc(), makeTensorType(dims, getElementTypeOrSelf(value)), value, makeSymbolMap(starts, builder.getContext()), steps);
+}
+
+/// The sums of `count` elements along a dimension, each so far from the one before it.
+Value ByteInput::sumPlaces(Value value, size_t dim, int64_t count, int64_t apart) {
+  if (count == 1)
+    return value;
+  AffineExpr size = simplifyDim(getDim(value.getType(), dim) - (count - 1) * apart);
+  Value half = sumPlaces(value, dim, count / 2, apart), first = take(half, dim, 0, size);
+  Value sum = AddOp::create(builder, op.getLoc(), first.getType(), first, take(half, dim, count / 2 * apart, size));
+  return count % 2 ? Value(AddOp::create(builder, op.getLoc(), first.getType(), sum, take(value, dim, (count - 1) * apart, size))) : sum;
+}
+
+/// By a convolution with ones, which has the same windows and one filter, or one for each channel.
+Value ByteInput::sumByOnes() {
+  RankedTensorType weight = op.getWeight().getType();
+  SmallVector<int64_t> shape(weight.getShape());
+  shape[0] = isDepthwise(op) ? shape[0] : 1;
+  DimExprs dims = getDims(op.getType());
+  dims[channels] = builder.getAffineConstantExpr(shape[0]);
+  RankedTensorType type = RankedTensorType::get(shape, builder.getI8Type());
+  Value ones = ConstantOp::create(builder, op.getLoc(), makeConstantOf<int8_t>(type, std::vector<int8_t>(type.getNumElements(), 1)));
+  Value none = SplatOp::create(builder, op.getLoc(), type, builder.getI8IntegerAttr(0));
+  RankedTensorType result = makeTensorType(dims, builder.getI32Type());
+  return QuantizedConvOp::create(builder, op.getLoc(), result, op.getInput(), ones, op.getInputZero(), none, op.getStrides(), op.getDilations(), op.getPads(),
+                                 op.getGroups(), op.getLayout());
+}
+
+/// The sums of the channels of each group, also in the border. Strides are taken where a window has one place.
+Value ByteInput::sumChannels() {
+  auto groups = static_cast<int64_t>(op.getGroups());
+  ArrayRef<int64_t> window = op.getWeight().getType().getShape();
+  SmallVector<int64_t> shape(window.size(), 1), strides(spatial, 1);
+  shape[0] = groups;
+  shape[1] = window[1];
+  ByteWeights ones{RankedTensorType::get(shape, builder.getI8Type()), std::vector<int8_t>(groups * window[1], 1), {}, {}};
+  int64_t fewer = groups / mergeGroups(ones, groups), more = missingBytes(ones.type.getDimSize(1));
+  padWeights(ones, 1, more);
+  Value padded = make(more, 0);
+  DimExprs dims = getDims(padded.getType());
+  dims[channels] = builder.getAffineConstantExpr(groups);
+  for (size_t i = 0, first = firstPlace(); i < spatial; ++i) {
+    strides[i] = window[2 + i] == 1 ? op.getStrides()[i] : 1;
+    dims[first + i] = simplifyDim((dims[first + i] - 1).floorDiv(strides[i]) + 1);
+  }
+  Value sum = ConvOp::create(builder, op.getLoc(), makeTensorType(dims, builder.getI32Type()), padded, makeWeights(builder, op.getLoc(), ones), strides,
+                             SmallVector<int64_t>(spatial, 1), SmallVector<int64_t>(2 * spatial, 0), fewer, op.getLayout());
+  return subtractTimes(builder, op.getLoc(), sum, operand.zero, window[1]);
+}
+
+Value ByteInput::sumWindows() {
+  if (isDepthwise(op) || hasLines(op))
+    return sumByOnes();
+  Value sum = sumChannels();
+  ArrayRef<int64_t> window = op.getWeight().getType().getShape();
+  DimExprs output = getDims(op.getType());
+  for (size_t i = 0, first = firstPlace(); i < spatial; ++i) {
+    if (window[2 + i] == 1)
+      continue;
+    sum = sumPlaces(sum, first + i, window[2 + i], op.getDilations()[i]);
+    sum = take(sum, first + i, 0, output[first + i], op.getStrides()[i]);
+  }
+  auto groups = static_cast<int64_t>(op.getGroups());
+  return groups == 1 ? sum : repeatChannels(sum, window[0] / groups);
+}
+
+//===- Convolutions ------------------------------------------------------===//
+
 static Value convolve(OpBuilder &builder, QuantizedConvOp op, Value input, Value weight, ArrayRef<int64_t> pads, int64_t groups) {
   Type sum = getElementTypeOrSelf(input).isInteger(8) ? Type(builder.getI32Type()) : getElementTypeOrSelf(input);
   return ConvOp::create(builder, op.getLoc(), withElementType(op.getType(), sum), input, weight, op.getStrides(), op.getDilations(), pads, groups,
@@ -219,13 +248,14 @@ static Value convolveBytes(OpBuilder &builder, QuantizedConvOp op) {
   ByteInput input(builder, op);
   bool alone = isDepthwise(op), lines = hasLines(op);
   int64_t groups = alone ? weights.type.getDimSize(0) : static_cast<int64_t>(op.getGroups()) / mergeGroups(weights, op.getGroups());
-  int64_t inside = weights.type.getDimSize(1), columns = lines ? missingBytes(inside * weights.type.getShape().back()) / inside : 0;
-  int64_t more = alone || lines ? 0 : missingBytes(inside);
+  int64_t depth = weights.type.getDimSize(1), columns = lines ? missingBytes(depth * weights.type.getShape().back()) / depth : 0;
+  int64_t more = alone || lines ? 0 : missingBytes(depth);
   if (columns)
     padWeights(weights, op.getStrides().size() + 1, columns);
   if (more)
     padWeights(weights, 1, more);
-  Value sum = convolve(builder, op, input.make(more, columns), makeWeights(builder, loc, weights), SmallVector<int64_t>(2 * op.getStrides().size(), 0), groups);
+  SmallVector<int64_t> inside(2 * op.getStrides().size(), 0);
+  Value sum = convolve(builder, op, input.make(more, columns), makeWeights(builder, loc, weights), inside, groups);
   sum = subtractZero(builder, loc, sum, input.zero(), weights.sums, input.channelAxis());
   if (!weights.rest)
     return sum;
@@ -235,8 +265,9 @@ static Value convolveBytes(OpBuilder &builder, QuantizedConvOp op) {
 }
 
 static Value convolveWide(OpBuilder &builder, QuantizedConvOp op, Type wide) {
-  Value input = centre(builder, op.getLoc(), op.getInput(), op.getInputZero(), wide), weight = centre(builder, op.getLoc(), op.getWeight(), op.getWeightZero(), wide);
-  return toSum(builder, op.getLoc(), op.getType(), convolve(builder, op, input, weight, op.getPads(), op.getGroups()));
+  Location loc = op.getLoc();
+  Value input = centre(builder, loc, op.getInput(), op.getInputZero(), wide), weight = centre(builder, loc, op.getWeight(), op.getWeightZero(), wide);
+  return toSum(builder, loc, op.getType(), convolve(builder, op, input, weight, op.getPads(), op.getGroups()));
 }
 
 //===- Computed weights ----------------------------------------------------===//

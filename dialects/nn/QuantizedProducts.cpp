@@ -67,12 +67,13 @@ static Value multiplyWeights(OpBuilder &builder, QuantizedMatmulOp op) {
   ByteOperand lhs = readLeft(builder, op);
   ByteWeights weights = *readWeights(builder, op.getRhs(), op.getRhsZero(), 1);
   unsigned last = op.getType().getRank() - 1;
-  int64_t more = missingBytes(weights.type.getDimSize(0));
+  int64_t depth = weights.type.getDimSize(0), more = missingBytes(depth);
   if (more)
     padWeights(weights, 0, more);
-  Value sum = MatmulOp::create(builder, loc, op.getType(), padRows(builder, op, lhs, more), makeWeights(builder, loc, weights));
+  Value rows = padRows(builder, op, lhs, more);
+  Value sum = MatmulOp::create(builder, loc, op.getType(), rows, makeWeights(builder, loc, weights));
   sum = subtractZero(builder, loc, sum, lhs.zero, weights.sums, last);
-  return weights.rest ? subtractProduct(builder, loc, sum, sumWithoutZero(builder, loc, lhs, last), weights.rest) : sum;
+  return weights.rest ? subtractProduct(builder, loc, sum, sumRows(builder, loc, {rows, lhs.zero}, depth), weights.rest) : sum;
 }
 
 static Value multiplyComputed(OpBuilder &builder, QuantizedMatmulOp op) {
@@ -86,7 +87,10 @@ static Value multiplyComputed(OpBuilder &builder, QuantizedMatmulOp op) {
     sum = subtractProduct(builder, loc, sum, sumWithoutZero(builder, loc, {rhs, none}, along), toWide(builder, loc, lhs.zero));
   if (getSplatNumber(rest) == 0.0)
     return sum;
-  return subtractProduct(builder, loc, sum, sumWithoutZero(builder, loc, lhs, op.getType().getRank() - 1), toWide(builder, loc, rest));
+  unsigned last = op.getType().getRank() - 1;
+  auto depth = getConstantDim(getDim(lhs.value.getType(), last));
+  Value rows = depth.value_or(0) > 0 ? sumRows(builder, loc, lhs, *depth) : sumWithoutZero(builder, loc, lhs, last);
+  return subtractProduct(builder, loc, sum, rows, toWide(builder, loc, rest));
 }
 
 static Value multiplyWide(OpBuilder &builder, QuantizedMatmulOp op) {
