@@ -159,3 +159,28 @@ func.func @transposed_weights(%x: tensor<1x8x8x64xf32>) -> tensor<1x6x6x64xf32> 
     : tensor<1x8x8x64xf32>, tensor<64x64x3x3xf32> -> tensor<1x6x6x64xf32>
   return %r : tensor<1x6x6x64xf32>
 }
+
+// -----
+
+// Numbers that are the same everywhere stay one number, whatever is computed from them. Weights become constants, which kernels pack.
+// CHECK-LABEL: func @uniform
+// CHECK: %[[S:.*]] = nn.splat 3.000000e+00 : f32 -> tensor<64x64xf32>
+// CHECK: nn.mul %arg0, %[[S]]
+// CHECK: %[[B:.*]] = nn.splat 200 : ui8 -> tensor<64x64xui8>
+// CHECK: nn.maximum %arg1, %[[B]]
+// CHECK: %[[W:.*]] = nn.constant {{.*}} : tensor<64x8xf32>
+// CHECK: nn.matmul %arg0, %[[W]]
+func.func @uniform(%x: tensor<64x64xf32>, %u: tensor<64x64xui8>) -> (tensor<64x64xf32>, tensor<64x64xui8>, tensor<64x8xf32>) {
+  %a = nn.splat 6.0 : f32 -> tensor<64x64xf32>
+  %b = nn.splat 2.0 : f32 -> tensor<64x64xf32>
+  %factor = nn.div %a, %b : tensor<64x64xf32>
+  %0 = nn.mul %x, %factor : tensor<64x64xf32>
+  %c = nn.splat 200 : ui8 -> tensor<64x64xui8>
+  %d = nn.splat 100 : ui8 -> tensor<64x64xui8>
+  %most = nn.maximum %c, %d : tensor<64x64xui8>
+  %1 = nn.maximum %u, %most : tensor<64x64xui8>
+  %e = nn.splat 6.0 : f32 -> tensor<64x8xf32>
+  %w = nn.sqrt %e : tensor<64x8xf32>
+  %2 = nn.matmul %x, %w : tensor<64x64xf32>, tensor<64x8xf32> -> tensor<64x8xf32>
+  return %0, %1, %2 : tensor<64x64xf32>, tensor<64x64xui8>, tensor<64x8xf32>
+}

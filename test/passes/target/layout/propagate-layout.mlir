@@ -185,3 +185,22 @@ func.func @bias_of_a_column(%x: tensor<1x4x2xf32>, %w: tensor<8x4x2xf32>) -> ten
   %1 = nn.add %0, %bias : tensor<1x8x1xf32>
   return %1 : tensor<1x8x1xf32>
 }
+
+// -----
+
+// What is computed from smaller values follows the order of what it is added to: a number for each pixel times one for each channel.
+// CHECK-LABEL: module attributes {nn.transposes = 2 : i64}
+// CHECK-LABEL: func @outer_product
+// CHECK: %[[C:.*]] = nn.conv {{.*}} layout channels_last
+// CHECK: %[[P:.*]] = nn.mul %{{.*}}, %{{.*}} : tensor<1x4x6x8xf32>
+// CHECK: %[[S:.*]] = nn.sub %[[C]], %[[P]] : tensor<1x4x6x8xf32>
+// CHECK: nn.transpose %[[S]] [0, 3, 1, 2]
+func.func @outer_product(%x: tensor<1x8x4x6xf32>, %w: tensor<8x8x1x1xf32>, %pixels: tensor<1x1x4x6xf32>, %channels: tensor<8x1x1xf32>) -> tensor<1x8x4x6xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 1 layout channels_first
+    : tensor<1x8x4x6xf32>, tensor<8x8x1x1xf32> -> tensor<1x8x4x6xf32>
+  %1 = nn.broadcast_to %pixels : tensor<1x1x4x6xf32> -> tensor<1x8x4x6xf32>
+  %2 = nn.broadcast_to %channels : tensor<8x1x1xf32> -> tensor<1x8x4x6xf32>
+  %3 = nn.mul %1, %2 : tensor<1x8x4x6xf32>
+  %4 = nn.sub %0, %3 : tensor<1x8x4x6xf32>
+  return %4 : tensor<1x8x4x6xf32>
+}
