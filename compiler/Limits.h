@@ -20,10 +20,10 @@ struct Limits {
   int64_t tensorBytes = int64_t(1) << 33;
   /// Bytes of constants that an operation folded by the compiler may read.
   int64_t foldBytes = int64_t(64) << 20;
-  /// Bytes of text that an operator may create.
+  /// Bytes of text that an operator may create, with a 64th more for each string.
   int64_t stringBytes = 65536;
-  /// Parts that StringSplit may find in a string.
-  int64_t stringParts = 64;
+  /// Parts that StringSplit and Tokenizer may find in a string.
+  int64_t stringParts = 256;
   /// The largest height and width of a picture for ImageDecoder.
   int64_t imageHeight = 4096;
   int64_t imageWidth = 4096;

@@ -14,7 +14,7 @@ DTYPES = {"f4": TensorProto.FLOAT, "f8": TensorProto.DOUBLE, "f2": TensorProto.F
 
 
 #: Operators all of whose results a node must name; it may leave a name empty.
-LEAST_OUTPUTS = {"TopK": 2, "DynamicQuantizeLinear": 3, "StringSplit": 2}
+LEAST_OUTPUTS = {"TopK": 2, "DynamicQuantizeLinear": 3, "SVMClassifier": 2, "StringSplit": 2}
 
 
 class Model:

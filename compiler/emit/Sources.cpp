@@ -67,7 +67,7 @@ static std::string useTypes(const std::set<std::string> &types) {
 /// The headers of functions that kernels call whole.
 static std::string includeFunctions(const std::set<std::string> &callees) {
   static constexpr std::pair<StringLiteral, StringLiteral> headers[] = {
-      {"kiln::decimal_", "decimal"}, {"kiln::depthwise_", "depthwise"},
+      {"kiln::couple_", "coupling"}, {"kiln::decimal_", "decimal"}, {"kiln::depthwise_", "depthwise"},
       {"kiln::dot_", "dot"},       {"kiln::fourier_", "fourier"}, {"kiln::full_trees", "full_trees"},
       {"kiln::image_", "image"},     {"kiln::lookup", "lookup"}, {"kiln::pair_", "pairs"}, {"kiln::quantize", "quantize"}, {"kiln::random_", "random"},
       {"kiln::rank_", "collectives"}, {"kiln::rounded", "order"}, {"kiln::rows_", "rows"},

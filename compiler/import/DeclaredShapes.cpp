@@ -20,14 +20,14 @@ Value makeDimVector(Node &node, ArrayRef<AffineExpr> dims) {
   return materialize(node.builder(), node.loc, RankedTensorType::get({static_cast<int64_t>(dims.size())}, i64Of(node)), contents);
 }
 
-void expectInRun(Node &node, Value isRight) {
+void expectInRun(Node &node, Value isRight, StringRef what) {
   if (node.failed())
     return;
   if (node.rank(isRight) == 0)
     isRight = node.reshape(isRight, {node.number(1)});
   Value wrong = node.cast(node.make<NotOp>(isRight.getType(), isRight), i64Of(node));
   Value any = node.reduce(ReduceKind::Max, wrong, llvm::to_vector(llvm::seq<int64_t>(0, node.rank(wrong))), /*keep=*/false);
-  AffineExpr isWrong = node.failed() ? node.number(0) : node.choices().computeDim(node, any, node.number(1), node.outputName(0) + "_not_as_declared");
+  AffineExpr isWrong = node.failed() ? node.number(0) : node.choices().computeDim(node, any, node.number(1), node.outputName(0) + "_" + what);
   if (!node.failed())
     node.sizes().addConstraint(isWrong, node.describe());
 }

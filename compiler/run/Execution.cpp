@@ -134,18 +134,31 @@ static std::string describePicture(const kiln_context *context) {
   return message.empty() ? "" : " (" + message + ")";
 }
 
-/// The nodes that functions of the program compute, of which `kiln run` links none. Only a run with the profiler's hook tells them.
-static std::string describeMissing(const kiln_context *context, llvm::function_ref<kiln_status(const kiln_context *)> call) {
+/// The nodes of a run that ended with this status. Only another run, with the profiler's hook, tells them.
+static std::string describeNodes(kiln_status status, const kiln_context *context, llvm::function_ref<kiln_status(const kiln_context *)> call) {
   kiln_context watched = KILN_CONTEXT_INIT;
   if (context)
     watched = *context;
-  watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
-    if (phase == KILN_KERNEL_BEGIN && llvm::StringRef(kernel->algorithm) == "extern_call")
-      *static_cast<std::string *>(user) += std::string(" ") + kernel->nodes;
-  };
   std::string nodes;
   watched.on_kernel_user = &nodes;
-  return call(&watched) == KILN_STATUS_MISSING_FUNCTION && !nodes.empty() ? ":" + nodes : "";
+  if (status == KILN_STATUS_MISSING_FUNCTION)
+    // Those that functions of the program compute, of which `kiln run` links none.
+    watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
+      if (phase == KILN_KERNEL_BEGIN && llvm::StringRef(kernel->algorithm) == "extern_call")
+        *static_cast<std::string *>(user) += std::string(" ") + kernel->nodes;
+    };
+  else
+    // A fault of the data ends a run after the kernel that found it.
+    watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
+      if (phase == KILN_KERNEL_BEGIN)
+        *static_cast<std::string *>(user) = std::string(" ") + kernel->nodes;
+    };
+  return call(&watched) == status && !nodes.empty() ? ":" + nodes : "";
+}
+
+/// Statuses by which a kernel reports what it found in the data.
+static bool isOfData(kiln_status status) {
+  return status == KILN_STATUS_INDEX_OUT_OF_BOUNDS || status == KILN_STATUS_STRING_ROOM_TOO_SMALL || status == KILN_STATUS_STRING_IS_NO_NUMBER;
 }
 
 bool Execution::areGuardsIntact() const {
@@ -174,8 +187,9 @@ llvm::Error Execution::run(const kiln_context *context) {
     return runElsewhere({}).takeError();
   if (kiln_status status = call(context)) {
     auto again = [&](const kiln_context *watched) { return call(watched); };
-    std::string details = status == KILN_STATUS_DIMENSION_MISMATCH  ? model->describeDataDemands()
-                          : status == KILN_STATUS_MISSING_FUNCTION ? describeMissing(context, again)
+    bool hasNodes = status == KILN_STATUS_MISSING_FUNCTION || isOfData(status);
+    std::string details = status == KILN_STATUS_DIMENSION_MISMATCH ? model->describeDataDemands()
+                          : hasNodes                               ? describeNodes(status, context, again)
                                                                    : describePicture(context);
     return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)) + details);
   }

@@ -125,12 +125,12 @@ bool isFailureStatus(StringRef name) {
 
 bool isRuntimeFunction(StringRef name) {
   static constexpr StringLiteral functions[] = {
-      "kiln::decimal_parse", "kiln::decimal_print", "kiln::image_decode",  "kiln::random_normal", "kiln::random_uniform",
+      "kiln::couple_pairs",  "kiln::decimal_parse", "kiln::decimal_print", "kiln::image_decode",  "kiln::random_normal", "kiln::random_uniform",
       "kiln::rank_all_gather", "kiln::rank_all_reduce", "kiln::rank_all_to_all", "kiln::rank_merged", "kiln::rank_reduce_scatter",
       "kiln::rank_shift", "kiln::rank_start_all_gather", "kiln::rank_start_all_reduce", "kiln::rank_start_all_to_all",
       "kiln::rank_start_merged", "kiln::rank_start_reduce_scatter", "kiln::rank_start_shift", "kiln::rank_wait", "kiln::rank_wait_merged",
       "kiln::string_case",   "kiln::string_concat", "kiln::string_equal",  "kiln::string_fill",   "kiln::string_filter",
-      "kiln::string_find",   "kiln::string_match",  "kiln::string_order",  "kiln::string_split",
+      "kiln::string_find",   "kiln::string_hash",   "kiln::string_match",  "kiln::string_order",  "kiln::string_split",
       "kiln::token_rows"};
   // Templates of the words of a node, and of whether what equals a threshold goes right.
   static constexpr StringLiteral trees[] = {"kiln::tree_ensemble<1, false>", "kiln::tree_ensemble<2, false>", "kiln::tree_ensemble<2, true>",

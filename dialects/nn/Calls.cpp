@@ -33,7 +33,14 @@ ArrayAttr StringParseOp::getLiterals() { return list(*this, {}); }
 
 StringRef StringPrintOp::getFunction() { return "kiln::decimal_print"; }
 bool StringPrintOp::reportsFaults() { return true; }
-ArrayAttr StringPrintOp::getLiterals() { return list(*this, {getRoomAttr()}); }
+ArrayAttr StringPrintOp::getLiterals() { return list(*this, {getRoomAttr(), getEachAttr()}); }
+
+StringRef StringHashOp::getFunction() { return "kiln::string_hash"; }
+bool StringHashOp::isElementwise() { return true; }
+ArrayAttr StringHashOp::getLiterals() { return list(*this, {getSeedAttr()}); }
+
+StringRef CouplePairsOp::getFunction() { return "kiln::couple_pairs"; }
+ArrayAttr CouplePairsOp::getLiterals() { return list(*this, {number(*this, getResult().getType().getDimSize(1))}); }
 
 StringRef StringOrderOp::getFunction() { return "kiln::string_order"; }
 ArrayAttr StringOrderOp::getLiterals() { return list(*this, {}); }
@@ -93,12 +100,27 @@ LogicalResult TreeEnsembleOp::verify() {
 LogicalResult StringParseOp::verify() { return verifySameShape(*this, getInput(), getResult(), "the result"); }
 
 LogicalResult StringPrintOp::verify() {
-  if (static_cast<int64_t>(getRoom()) < 0)
-    return emitOpError("has room for ") << static_cast<int64_t>(getRoom()) << " elements";
+  if (int64_t least = std::min<int64_t>(getRoom(), getEach()); least < 0)
+    return emitOpError("has room for ") << least << " elements";
   if (failed(verifyDims(*this, getCount().getType(), getAffineConstantExpr(1, getContext()), "the count")) ||
       failed(verifySameShape(*this, getInput(), getResult(), "the result")))
     return failure();
   return verifyDims(*this, getBytes().getType(), getAffineSymbolExpr(getCounts(), getContext()), "the bytes");
+}
+
+LogicalResult StringHashOp::verify() { return verifySameShape(*this, getInput(), getResult(), "the result"); }
+
+LogicalResult CouplePairsOp::verify() {
+  RankedTensorType pairs = getPairs().getType(), result = getResult().getType();
+  if (pairs.getRank() != 2 || result.getRank() != 2 || result.isDynamicDim(1) || result.getDimSize(1) < 2)
+    return emitOpError("expects pairs and a result of rank 2, and a known number of classes, at least 2");
+  int64_t classes = result.getDimSize(1);
+  auto constant = [&](int64_t value) { return getAffineConstantExpr(value, getContext()); };
+  AffineExpr rows = getDims(pairs)[0];
+  if (failed(verifyDims(*this, pairs, {rows, constant(classes * (classes - 1) / 2)}, "the pairs")) ||
+      failed(verifyDims(*this, result, {rows, constant(classes)}, "the result")))
+    return failure();
+  return verifyDims(*this, getScratch().getType(), {constant(2), constant(classes)}, "the scratch");
 }
 
 LogicalResult StringOrderOp::verify() {

@@ -77,17 +77,48 @@ def NN_StringParseOp : NN_Op<"string_parse", [Pure, DeclareOpInterfaceMethods<NN
 def NN_StringPrintOp : NN_Op<"string_print", [NN_DataSized, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["reportsFaults"]>]> {
   let summary = "Numbers printed as strings: ONNX Cast to strings.";
   let description = [{
-    The result has the fewest digits that read back as the same number of the input's type. `bytes` is as in `nn.string_concat`.
+    The result has the fewest digits that read back as the same number of the input's type, in at most 24 bytes. `bytes` is as in `nn.string_concat`.
     ```mlir
-    %r, %bytes, %n = nn.string_print %x room 65536 counts 0 : tensor<2xf32>
+    %r, %bytes, %n = nn.string_print %x room 0 each 24 counts 0 : tensor<2xf32>
       -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
     ```
   }];
-  let arguments = (ins NN_TensorOf<[F64, F32, I64, UI64], "f32, f64, i64 or ui64">:$input, I64Attr:$room, I64Attr:$counts);
+  let arguments = (ins NN_TensorOf<[F64, F32, I64, UI64], "f32, f64, i64 or ui64">:$input, I64Attr:$room, DefaultValuedAttr<I64Attr, "0">:$each,
+                       I64Attr:$counts);
   let results = (outs NN_StringTensor:$result, NN_TensorOf<[UI8], "bytes">:$bytes, NN_IndexTensor:$count);
   let assemblyFormat = [{
-    $input `room` $room `counts` $counts attr-dict `:` type($input) `->` type($result) `,` type($bytes) `,` type($count)
+    $input `room` $room (`each` $each^)? `counts` $counts attr-dict `:` type($input) `->` type($result) `,` type($bytes) `,` type($count)
   }];
+  let hasVerifier = 1;
+}
+
+def NN_StringHashOp : NN_Op<"string_hash", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction, ["isElementwise"]>]> {
+  let summary = "The hash of the bytes of strings: com.microsoft MurmurHash3.";
+  let description = [{
+    MurmurHash3_x86_32 with a seed.
+    ```mlir
+    %r = nn.string_hash %x seed 7 : tensor<2xi128> -> tensor<2xui32>
+    ```
+  }];
+  let arguments = (ins NN_StringTensor:$input, I64Attr:$seed);
+  let results = (outs NN_TensorOf<[UI32], "ui32">:$result);
+  let assemblyFormat = "$input `seed` $seed attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_CouplePairsOp : NN_Op<"couple_pairs", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction>]> {
+  let summary = "Probabilities of classes from those of pairs of classes: ONNX SVMClassifier with `prob_a` and `prob_b`.";
+  let description = [{
+    A row of `pairs` has, for each pair (i, j) of classes with i < j, in this order, the probability that a sample of either class is of class i. The result
+    has probabilities of all classes that agree best with them: the second method of Wu, Lin and Weng (Probability estimates for multi-class
+    classification by pairwise coupling, 2004), with at most 100 steps. `scratch` is memory for the steps.
+    ```mlir
+    %r, %scratch = nn.couple_pairs %x : tensor<5x3xf32> -> tensor<5x3xf32>, tensor<2x3xf32>
+    ```
+  }];
+  let arguments = (ins NN_TensorOf<[F32], "f32">:$pairs);
+  let results = (outs NN_TensorOf<[F32], "f32">:$result, NN_TensorOf<[F32], "f32">:$scratch);
+  let assemblyFormat = "$pairs attr-dict `:` type($pairs) `->` type($result) `,` type($scratch)";
   let hasVerifier = 1;
 }
 

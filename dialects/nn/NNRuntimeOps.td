@@ -90,17 +90,17 @@ def NN_StringMatchOp : NN_EachOp<"string_match"> {
 def NN_StringConcatOp : NN_RoomOp<"string_concat", [AllTypesMatch<["lhs", "rhs"]>]> {
   let summary = "Pairs of strings joined: ONNX StringConcat.";
   let description = [{
-    The strings of the result point into `bytes`. The symbol `counts` is its used length, and the symbol's bound its capacity. `bytes` must be a
-    result of the model, so that it outlives the run.
+    The strings of the result point into `bytes`, which has room for `room` bytes and `each` more for each string. The symbol `counts` is its used length,
+    and the symbol's bound its capacity. `bytes` must be a result of the model, so that it outlives the run.
     ```mlir
-    %r, %bytes, %n = nn.string_concat %a, %b room 65536 counts 0 : tensor<2xi128>
+    %r, %bytes, %n = nn.string_concat %a, %b room 65536 each 1024 counts 0 : tensor<2xi128>
       -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
     ```
   }];
-  let arguments = (ins NN_StringTensor:$lhs, NN_StringTensor:$rhs, I64Attr:$room, I64Attr:$counts);
+  let arguments = (ins NN_StringTensor:$lhs, NN_StringTensor:$rhs, I64Attr:$room, DefaultValuedAttr<I64Attr, "0">:$each, I64Attr:$counts);
   let results = (outs NN_StringTensor:$result, NN_TensorOf<[UI8], "bytes">:$bytes, NN_IndexTensor:$count);
   let assemblyFormat = [{
-    $lhs `,` $rhs `room` $room `counts` $counts attr-dict `:` type($lhs) `->` type($result) `,` type($bytes) `,` type($count)
+    $lhs `,` $rhs `room` $room (`each` $each^)? `counts` $counts attr-dict `:` type($lhs) `->` type($result) `,` type($bytes) `,` type($count)
   }];
   let hasVerifier = 1;
 }
@@ -110,14 +110,15 @@ def NN_StringCaseOp : NN_RoomOp<"string_case"> {
   let description = [{
     Letters of ASCII, Latin-1, Greek and Cyrillic are converted, all others are kept. `bytes` is as in `nn.string_concat`.
     ```mlir
-    %r, %bytes, %n = nn.string_case %x upper room 65536 counts 0 : tensor<2xi128>
+    %r, %bytes, %n = nn.string_case %x upper room 65536 each 1024 counts 0 : tensor<2xi128>
       -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
     ```
   }];
-  let arguments = (ins NN_StringTensor:$input, UnitAttr:$upper, I64Attr:$room, I64Attr:$counts);
+  let arguments = (ins NN_StringTensor:$input, UnitAttr:$upper, I64Attr:$room, DefaultValuedAttr<I64Attr, "0">:$each, I64Attr:$counts);
   let results = (outs NN_StringTensor:$result, NN_TensorOf<[UI8], "bytes">:$bytes, NN_IndexTensor:$count);
   let assemblyFormat = [{
-    $input (`upper` $upper^)? `room` $room `counts` $counts attr-dict `:` type($input) `->` type($result) `,` type($bytes) `,` type($count)
+    $input (`upper` $upper^)? `room` $room (`each` $each^)? `counts` $counts attr-dict
+    `:` type($input) `->` type($result) `,` type($bytes) `,` type($count)
   }];
   let hasVerifier = 1;
 }

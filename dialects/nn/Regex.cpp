@@ -128,9 +128,6 @@ int AutomatonBuilder::add(const RegexPart &part, int from) {
 //===- Sets of states ------------------------------------------------------===//
 
 namespace {
-/// The characters next to a position between two characters.
-enum Side { Edge, Word, NoWord };
-
 using Set = std::set<int>;
 struct State {
   Set places;
@@ -214,7 +211,8 @@ std::optional<Automaton> Tabulator::run(std::string &reason) {
       order.push_back(&entry->first);
     return entry->second;
   };
-  numberOf({{0}, Edge});
+  for (Side before : {Edge, Word, NoWord})
+    numberOf({{0}, before});
   for (size_t i = 0; i < order.size(); ++i) {
     if (order.size() > mostStates) {
       reason = "the automaton has more than " + std::to_string(mostStates) + " states";
@@ -223,7 +221,10 @@ std::optional<Automaton> Tabulator::run(std::string &reason) {
     const State &state = *order[i];
     for (unsigned byte : examples)
       result.next.push_back(numberOf(advance(state, byte)));
-    result.next.push_back(close(state, Edge).count(end) != 0);
+    int32_t accepting = 0;
+    for (Side after : {Edge, Word, NoWord})
+      accepting |= static_cast<int32_t>(close(state, after).count(end)) << after;
+    result.next.push_back(accepting);
   }
   return result;
 }
@@ -238,12 +239,7 @@ std::optional<Automaton> compileRegex(StringRef pattern, std::string &reason) {
     reason = "the pattern is too large once its repetitions are expanded";
     return std::nullopt;
   }
-  std::optional<Automaton> result = Tabulator(builder.places, end).run(reason);
-  if (result)
-    result->hasConditions = llvm::any_of(builder.places, [](const Place &place) {
-      return llvm::any_of(place.moves, [](const Place::Move &move) { return move.condition != RegexPart::Empty; });
-    });
-  return result;
+  return Tabulator(builder.places, end).run(reason);
 }
 
 } // namespace kiln::nn

@@ -15,17 +15,19 @@
 
 namespace kiln::nn {
 
-/// Accepts whole strings. State 0 is the first one.
+/// The characters next to a position in a string: none, one of a word, or another one.
+enum Side { Edge, Word, NoWord };
+
+/// Accepts strings, or parts of them that begin behind a `Side` and end before one. The state of that number is the first one: 0 for whole strings.
 struct Automaton {
   /// The class of each of the 256 bytes.
   std::vector<int32_t> classes;
-  /// A row of `width` entries for each state: the next state for each class, then whether the automaton accepts at the end of the string.
+  /// A row of `width` entries for each state: the next state for each class, then a bit for each side before which the automaton accepts.
   std::vector<int32_t> next;
   int64_t width = 0;
-  /// Whether \b, \B, ^ or $ stands in the pattern: then the tables are right for whole strings only, and not for parts of one.
-  bool hasConditions = false;
 
-  bool acceptsNothing() const { return next[width - 1] != 0; }
+  /// Whether there is a place between two characters, or at an end, where it accepts the empty string.
+  bool acceptsNothing() const { return next[width - 1] || next[2 * width - 1] || next[3 * width - 1]; }
 };
 
 /// Nullopt with `reason` set if the pattern is malformed, outside of the subset, or needs too many states.

@@ -57,11 +57,11 @@ ArrayAttr StringMatchOp::getLiterals() {
 
 StringRef StringConcatOp::getFunction() { return "kiln::string_concat"; }
 bool StringConcatOp::reportsFaults() { return true; }
-ArrayAttr StringConcatOp::getLiterals() { return list(*this, {getRoomAttr()}); }
+ArrayAttr StringConcatOp::getLiterals() { return list(*this, {getRoomAttr(), getEachAttr()}); }
 
 StringRef StringCaseOp::getFunction() { return "kiln::string_case"; }
 bool StringCaseOp::reportsFaults() { return true; }
-ArrayAttr StringCaseOp::getLiterals() { return list(*this, {getRoomAttr(), number(*this, getUpper())}); }
+ArrayAttr StringCaseOp::getLiterals() { return list(*this, {getRoomAttr(), getEachAttr(), number(*this, getUpper())}); }
 
 StringRef StringFilterOp::getFunction() { return "kiln::string_filter"; }
 ArrayAttr StringFilterOp::getLiterals() { return list(*this, {getStopWordsAttr(), number(*this, getCaseSensitive())}); }
@@ -131,16 +131,16 @@ static FailureOr<AffineExpr> verifyCounted(DataSized op, int64_t room) {
   return getAffineSymbolExpr(op.getCountedSymbol(), context);
 }
 
-static LogicalResult verifyBytes(DataSized op, Value input, int64_t room) {
-  FailureOr<AffineExpr> used = verifyCounted(op, room);
+static LogicalResult verifyBytes(DataSized op, Value input, int64_t room, int64_t each) {
+  FailureOr<AffineExpr> used = verifyCounted(op, std::min(room, each));
   if (failed(used) || failed(verifySameShape(op, input, op->getResult(0), "the result")))
     return failure();
   return verifyDims(op, op->getResult(1).getType(), *used, "the bytes");
 }
 
-LogicalResult StringConcatOp::verify() { return verifyBytes(*this, getLhs(), getRoom()); }
+LogicalResult StringConcatOp::verify() { return verifyBytes(*this, getLhs(), getRoom(), getEach()); }
 
-LogicalResult StringCaseOp::verify() { return verifyBytes(*this, getInput(), getRoom()); }
+LogicalResult StringCaseOp::verify() { return verifyBytes(*this, getInput(), getRoom(), getEach()); }
 
 LogicalResult StringFilterOp::verify() {
   FailureOr<AffineExpr> kept = verifyCounted(*this, 0);
@@ -166,9 +166,7 @@ LogicalResult StringTokenizeOp::verify() {
   for (StringAttr pattern : getPatterns().getAsRange<StringAttr>()) {
     std::string reason;
     auto automaton = compileRegex(pattern, reason);
-    if (automaton && automaton->hasConditions)
-      reason = "'^', '$', '\\b' and '\\B' are not supported in parts of a string";
-    else if (automaton && automaton->acceptsNothing() && getBetween())
+    if (automaton && automaton->acceptsNothing() && getBetween())
       reason = "a separator that may be empty";
     if (!reason.empty())
       return emitOpError("has the pattern '") << pattern.getValue() << "': " << reason;

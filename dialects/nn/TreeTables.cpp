@@ -78,7 +78,10 @@ void TableMaker::chooseWords() {
     (test.missingGoesLeft() ? left : right) = true;
     haveKeys &= isOrdered(test, false) || isOrdered(test, true);
   }
-  bool loose = isUniform(false), strict = isUniform(true);
+  // Only nodes of three words say where both of their children are.
+  bool isShared = llvm::any_of(above, [](int64_t tests) { return tests > 1; });
+  haveKeys &= !isShared;
+  bool loose = !isShared && isUniform(false), strict = !isShared && isUniform(true);
   tables.missing = !left || !(haveKeys || loose || strict) ? 0 : right ? 2 : 1;
   // No tree has more nodes than all trees together, but that would make nodes of large forests larger than they need be: places are counted.
   constexpr int64_t most = 1 << 16;

@@ -27,7 +27,7 @@ struct TreeTest {
   uint8_t leftOutcomes() const { return trueIsLeft() ? outcomes : ~outcomes & 15; }
 };
 
-/// Trees as import reads them. No test is below two others, but for those of a chain that ask for the members of a set.
+/// Trees as import reads them. A test may be below several others of its tree, and is below none of another tree.
 struct Forest {
   std::vector<TreeTest> tests;
   /// A test, or ~leaf.

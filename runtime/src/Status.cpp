@@ -36,7 +36,7 @@ const char *kiln_status_string(kiln_status status) {
   case KILN_STATUS_LIBRARY_FAILURE:
     return "a function of an external library has failed";
   case KILN_STATUS_STRING_ROOM_TOO_SMALL:
-    return "strings have more bytes or parts than the model was compiled for";
+    return "strings have more bytes or parts than the model was compiled for: compile it with --limit=string-bytes=N or --limit=string-parts=N";
   case KILN_STATUS_STRING_IS_NO_NUMBER:
     return "a string that is cast to a number does not contain one";
   case KILN_STATUS_MISSING_IMAGE_DECODER:

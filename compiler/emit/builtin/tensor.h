@@ -120,7 +120,8 @@ inline const char *status_text(kiln_status status) noexcept {
                                       "a thread could not be started",
                                       "an output's size depends on the data, and the context has no allocate hook",
                                       "a function of an external library has failed",
-                                      "strings have more bytes or parts than the model was compiled for",
+                                      ("strings have more bytes or parts than the model was compiled for: compile it with "
+                                       "--limit=string-bytes=N or --limit=string-parts=N"),
                                       "a string that is cast to a number does not contain one",
                                       ("the model decodes pictures, and the context has no decode_image hook: set it to "
                                        "kiln_images_decode of libkiln_images, or to one of your own"),

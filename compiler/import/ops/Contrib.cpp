@@ -183,17 +183,25 @@ Value normalizeRows(Node &node, Value x, Value scale, Value bias, double epsilon
   return node.make<LayerNormOp>(x.getType(), x, scale, bias, axis, number(node, epsilon));
 }
 
-/// Normalizes input + skip + bias, which is output 3.
+/// Normalizes input + skip + bias, which is output 3. Outputs 1 and 2 are the mean of each row, and one over its deviation.
 static LogicalResult skipNorm(Node &node, bool rms) {
   Value x = node.input(0), skip = node.input(1), gamma = node.input(2), beta = rms ? Value() : node.optionalInput(3);
   double epsilon = node.getFloat("epsilon", 1e-12f);
-  if (node.hasOutput(1) || node.hasOutput(2))
-    return node.unsupported("outputs 1 and 2, the mean and the deviation, which only training uses", "remove them from the model");
   // The rows of `skip` may be those of one batch entry for all.
   Value sum = node.binary<AddOp>(x, node.failed() ? skip : node.broadcastTo(skip, node.dims(x)));
   sum = addToRows(node, sum, node.optionalInput(rms ? 3 : 4));
   if (node.hasOutput(3))
     (void)node.result(3, sum);
+  if ((node.hasOutput(1) || node.hasOutput(2)) && !node.failed() && node.rank(sum) > 0) {
+    Value wide = node.cast(sum, node.wideType(sum));
+    SmallVector<int64_t> axes = {node.rank(sum) - 1};
+    Value mean = node.reduce(ReduceKind::Mean, wide, axes, true), centred = rms ? wide : node.binary<SubOp>(wide, mean);
+    Value variance = node.reduce(ReduceKind::Mean, node.binary<MulOp>(centred, centred), axes, true);
+    if (node.hasOutput(1))
+      (void)node.result(1, mean);
+    if (node.hasOutput(2))
+      (void)node.result(2, node.unary<ReciprocalOp>(node.unary<SqrtOp>(node.binary<AddOp>(variance, epsilon))));
+  }
   return node.result(normalizeRows(node, sum, gamma, beta, epsilon, rms));
 }
 

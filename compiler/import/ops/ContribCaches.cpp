@@ -2,7 +2,8 @@
 //
 // GroupQueryAttention of domain com.microsoft (ONNX Runtime's ContribOperators.md), which exporters of language models write: rotary embedding, the cache of
 // keys and values, and attention in one node. The new keys and values go to their places in the cache, each batch entry behind its own past, and
-// attention sees the places that count.
+// attention sees the places that count. A cache of the window's rows (sliding_window_cache) is moved up instead: attention reads the past cache and the new
+// rows side by side, and the present is what the operator's contract keeps of them.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/AlignDims.h"
@@ -11,6 +12,7 @@
 #include "compiler/import/ops/Contrib.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/PackedNumbers.h"
+#include "compiler/import/ops/Sampling.h"
 #include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/NNNormalizationOps.h"
@@ -34,18 +36,24 @@ private:
   void normalizeHeads(Value &x, unsigned weight);
   Value findPlaces();
   std::optional<AffineExpr> presentLength();
+  Value countResidents(Value total, AffineExpr capacity);
+  LogicalResult slide(Value &pastKey, Value &pastValue);
+  Value isSeen();
   Value visibleKeys();
   Value givenBias();
-  Value attendInParts(Value bias);
+  Value attendInParts(Value bias, Value given);
+  LogicalResult giveScores(Value counted, Value weights);
   LogicalResult readQuantization();
   Value scaleOf(unsigned input, StringRef what);
   Value quantize(Value x, Value scale);
   Value dequantize(Value stored, Value scale);
 
   /// Bits of a number in the cache, which has real ones where this is 0.
-  int64_t bits = 0, window = -1;
+  int64_t bits = 0, window = -1, scoresWanted = 0;
   double softcap = 0;
-  bool isCausal = true, isSmooth = false;
+  bool isCausal = true, isSmooth = false, slides = false;
+  /// The place of each key [batch or 1, 1, 1, keys], counted as `places`.
+  Value columns;
 };
 } // namespace
 
@@ -138,11 +146,17 @@ LogicalResult GroupQueryAttention::readAttributes() {
   isSmooth = node.getInt("smooth_softmax", 0) > 0;
   if (failed(readHeads()) || failed(readQuantization()))
     return failure();
-  if (node.getFlag("sliding_window_cache"))
-    return node.unsupported("a cache that drops what lies before the window", "export the model with a cache of the whole sequence");
-  if (node.hasOutput(3))
-    return node.unsupported("output 3, the scores", "remove it from the model");
-  node.ignore("qk_output");
+  slides = node.getFlag("sliding_window_cache");
+  scoresWanted = node.getInt("qk_output", 0);
+  if (node.failed())
+    return failure();
+  if (slides && (window < 1 || !node.hasInput(3)))
+    return node.error("attribute 'sliding_window_cache' is 1 without a past, or with a 'local_window_size' of " + Twine(window) + ", expected at least 1");
+  if (slides && node.hasInput(10))
+    return node.unsupported("attention_bias beside a cache that drops what lies before the window", "export the model with a cache of the whole sequence");
+  if (node.hasOutput(3) && (slides || scoresWanted < 1 || scoresWanted > 2))
+    return slides ? node.unsupported("output 3, the scores, beside a cache that drops what lies before the window", "remove it from the model")
+                  : node.error("has output 3, and attribute 'qk_output' is " + Twine(scoresWanted) + ", expected 1 or 2");
   return success();
 }
 
@@ -261,17 +275,90 @@ Value CachedAttention::store(Value past, Value now, StringRef what) {
   return node.failed() ? now : node.make<ScatterElementsOp>(past.getType(), past, at, now, 2, ScatterReduction::None);
 }
 
-/// What is added to the scores [batch, 1, length, keys]: nothing for places up to the token's own, within the window before it.
-Value GroupQueryAttention::visibleKeys() {
+/// How many of `total` tokens [batch, 1] a cache of `capacity` rows holds: all as long as they fit, and otherwise as many as are left when as many at once go
+/// as the cache is longer than the window, plus one.
+Value GroupQueryAttention::countResidents(Value total, AffineExpr capacity) {
   Type i64 = node.builder().getI64Type();
+  Value step = sizeOf(node, nn::simplifyDim(capacity - window + 1), i64), more = node.binary<SubOp>(total, sizeOf(node, capacity, i64));
+  more = node.binary<AddOp>(node.binary<MaximumOp>(more, 0.0), sizeOf(node, nn::simplifyDim(capacity - window), i64));
+  return node.binary<SubOp>(total, node.binary<MulOp>(step, node.binary<DivOp>(more, step)));
+}
+
+/// The past cache and the new rows side by side become `key` and `value`, and `pastKey` and `pastValue` the present cache.
+LogicalResult GroupQueryAttention::slide(Value &pastKey, Value &pastValue) {
+  Type i64 = node.builder().getI64Type();
+  AffineExpr one = node.number(1), heads = node.number(cacheHeads);
+  if (!node.expectRank(pastKey, 4, "the past key") || !node.expectRank(pastValue, 4, "the past value"))
+    return failure();
+  AffineExpr capacity = node.dims(pastKey)[2];
+  node.requireNotNegative(capacity - window, "the cache is shorter than the window");
+  keys = nn::simplifyDim(capacity + length);
+  Value total = node.binary<AddOp>(node.cast(node.reshape(node.input(5), {batch, one}), i64), 1.0);
+  Value first = node.slice(places, 1, node.number(0), one), rows = sizeOf(node, capacity, i64);
+  if (node.failed())
+    return failure();
+  Value had = countResidents(first, capacity), has = countResidents(total, capacity);
+  // Columns of the past that hold nothing have the place of no token.
+  Value column = node.broadcastTo(node.iota({one, keys}, 1, i64), {batch, keys}), all = node.broadcastTo(first, node.dims(column));
+  Value held = node.broadcastTo(had, node.dims(column)), isNew = node.compare<GreaterEqualOp>(column, rows), isHeld = node.compare<LessOp>(column, held);
+  Value old = node.binary<AddOp>(node.binary<SubOp>(all, held), column), added = node.binary<SubOp>(node.binary<AddOp>(all, column), rows);
+  if (node.failed())
+    return failure();
+  Value place = node.make<SelectOp>(old.getType(), isHeld, old, node.splatLike(old, 0x40000000));
+  columns = node.reshape(node.make<SelectOp>(old.getType(), isNew, added, place), {batch, one, one, keys});
+  // Of each row of the present, the column that it comes from. Rows that hold nothing have any.
+  Value row = node.broadcastTo(node.iota({one, capacity}, 1, i64), {batch, capacity}), begin = node.broadcastTo(first, node.dims(row));
+  Value at = node.binary<AddOp>(row, node.broadcastTo(node.binary<SubOp>(total, has), node.dims(row)));
+  Value behind = node.binary<SubOp>(at, begin), fromNew = node.binary<AddOp>(behind, rows);
+  Value fromOld = node.binary<AddOp>(behind, node.broadcastTo(had, node.dims(row)));
+  if (node.failed())
+    return failure();
+  Value from = node.make<SelectOp>(row.getType(), node.compare<GreaterEqualOp>(at, begin), fromNew, fromOld);
+  from = node.binary<MinimumOp>(from, sizeOf(node, nn::simplifyDim(keys - 1), i64));
+  for (auto [past, now] : {std::pair(&pastKey, &key), std::pair(&pastValue, &value)}) {
+    AffineExpr width = node.dims(*now)[3];
+    *past = alignDims(node, *past, {batch, heads, capacity, width}, "the past does not fit the keys and values");
+    if (!node.failed() && node.elementType(*past) != node.elementType(*now))
+      (void)node.error("the past has another type than the keys or values");
+    if (node.failed())
+      return failure();
+    *now = node.concat({*past, *now}, 2);
+    Value indices = node.broadcastTo(node.reshape(from, {batch, one, capacity, one}), node.dims(*past));
+    *past = node.failed() ? *past : node.make<GatherElementsOp>(past->getType(), *now, indices, 2);
+  }
+  return failure(node.failed());
+}
+
+/// Whether a token sees a key [batch, 1, length, keys]: it lies at places up to the token's own, within the window before it.
+Value GroupQueryAttention::isSeen() {
   AffineExpr one = node.number(1);
-  Value at = node.reshape(places, {batch, one, length, one}), column = node.iota({one, one, one, keys}, 3, i64);
+  Value at = node.reshape(places, {batch, one, length, one});
   if (!isCausal)
-    at = node.reshape(node.cast(node.input(5), i64), {batch, one, one, one});
-  Value isSeen = node.compare<LessEqualOp>(column, at);
+    at = node.reshape(node.cast(node.input(5), node.builder().getI64Type()), {batch, one, one, one});
+  Value isSeen = node.compare<LessEqualOp>(columns, at);
   if (window > 0 && isCausal)
-    isSeen = node.binary<AndOp>(isSeen, node.compare<GreaterOp>(column, node.binary<SubOp>(at, static_cast<double>(window))));
-  return node.failed() ? at : chooseNumber(node, isSeen, element, 0, -HUGE_VAL);
+    isSeen = node.binary<AndOp>(isSeen, node.compare<GreaterOp>(columns, node.binary<SubOp>(at, static_cast<double>(window))));
+  return isSeen;
+}
+
+/// What is added to the scores: nothing where a token sees a key.
+Value GroupQueryAttention::visibleKeys() {
+  Value seen = isSeen();
+  return node.failed() ? seen : chooseNumber(node, seen, element, 0, -HUGE_VAL);
+}
+
+/// Output 3: the scores before the softmax, which are 0 where a token does not see a key, or what it makes of them.
+LogicalResult GroupQueryAttention::giveScores(Value counted, Value weights) {
+  AffineExpr total = keys;
+  if (auto given = getIntegerContents(node.input(6)); given && given->size() == 1)
+    total = given->front();
+  else if (node.hasInput(3) && nn::provablyEqual(keys, node.dims(node.input(3))[2]))
+    return node.unsupported("output 3, the scores, where past and present share a buffer and the total length is an input", "bind total_sequence_length");
+  Value shown = weights;
+  if (scoresWanted == 1 && !node.failed())
+    shown = node.make<SelectOp>(counted.getType(), node.broadcastTo(isSeen(), node.dims(counted)), counted, node.splatLike(counted, 0));
+  node.requireNotNegative(keys - total, "the total length exceeds the present");
+  return node.failed() ? failure() : node.result(3, node.cast(node.slice(shown, 3, node.number(0), total), element));
 }
 
 /// attention_bias, whose last dimension may be shorter than the cache.
@@ -288,21 +375,30 @@ Value GroupQueryAttention::givenBias() {
   return node.failed() ? bias : node.pad(bias, low, high, PadMode::Constant, node.splat({}, element, 0));
 }
 
-/// With a bound for the scores, or a term of each head that the softmax counts and that has no value.
-Value GroupQueryAttention::attendInParts(Value bias) {
+/// With a bound for the scores, or a term of each head that the softmax counts and that has no value, or with scores that the node gives. `bias` hides keys and
+/// has what is `given`.
+Value GroupQueryAttention::attendInParts(Value bias, Value given) {
   Type wide = node.wideType(query);
   Value scores = node.matmul(node.cast(query, wide), node.transpose(node.cast(key, wide), {0, 1, 3, 2}));
   scores = node.binary<MulOp>(scores, scale);
   if (softcap > 0)
     scores = node.binary<MulOp>(node.unary<TanhOp>(node.binary<DivOp>(scores, softcap)), softcap);
+  Value counted = scores;
+  if (given && !node.failed())
+    counted = node.binary<AddOp>(scores, node.broadcastTo(node.cast(given, wide), node.dims(scores)));
   if (bias && !node.failed())
     scores = node.binary<AddOp>(scores, node.broadcastTo(node.cast(bias, wide), node.dims(scores)));
   if (node.failed())
     return query;
   IntegerAttr axis = node.builder().getI64IntegerAttr(3);
   Value sink = node.optionalInput(11);
+  auto finish = [&](Value weights) {
+    if (node.hasOutput(3) && failed(giveScores(counted, weights)))
+      return query;
+    return node.cast(node.matmul(weights, node.cast(value, wide)), element);
+  };
   if (!sink && !isSmooth)
-    return node.cast(node.matmul(node.unary<SoftmaxOp>(scores, axis), node.cast(value, wide)), element);
+    return finish(node.unary<SoftmaxOp>(scores, axis));
   AffineExpr one = node.number(1);
   DimExprs single = {batch, node.number(heads), length, one};
   Value more = node.splat(single, wide, 0);
@@ -311,7 +407,7 @@ Value GroupQueryAttention::attendInParts(Value bias) {
     more = node.failed() ? more : node.broadcastTo(node.reshape(node.cast(sink, wide), {one, node.number(heads), one, one}), single);
   }
   Value weights = node.unary<SoftmaxOp>(node.concat({scores, more}, 3), axis);
-  return node.cast(node.matmul(node.slice(weights, 3, node.number(0), keys), node.cast(value, wide)), element);
+  return finish(node.slice(weights, 3, node.number(0), keys));
 }
 
 LogicalResult GroupQueryAttention::run() {
@@ -321,7 +417,7 @@ LogicalResult GroupQueryAttention::run() {
   (void)node.input(6);
   if (!pastKey != !pastValue)
     return node.error("has only one of past_key and past_value");
-  auto present = pastKey ? presentLength() : std::optional(length);
+  auto present = pastKey && !slides ? presentLength() : std::optional(length);
   if (!present || node.failed())
     return failure();
   keys = *present;
@@ -333,15 +429,21 @@ LogicalResult GroupQueryAttention::run() {
   key = node.transpose(rotate(key, 7, positions), {0, 2, 1, 3});
   value = node.transpose(value, {0, 2, 1, 3});
   Value keyScale = bits ? scaleOf(12, "k_scale") : Value(), valueScale = bits ? scaleOf(13, "v_scale") : Value();
-  key = store(pastKey, bits ? quantize(key, keyScale) : key, "key");
-  value = store(pastValue, bits ? quantize(value, valueScale) : value, "value");
+  if (bits)
+    key = quantize(key, keyScale), value = quantize(value, valueScale);
+  if (slides && failed(slide(pastKey, pastValue)))
+    return failure();
+  if (!slides) {
+    key = pastKey = store(pastKey, key, "key"), value = pastValue = store(pastValue, value, "value");
+    columns = node.iota({node.number(1), node.number(1), node.number(1), keys}, 3, node.builder().getI64Type());
+  }
   if (!isRotary)
     for (unsigned input : {7, 8, 9})
       (void)node.optionalInput(input);
   if (node.failed())
     return failure();
-  (void)node.result(1, key);
-  (void)node.result(2, value);
+  (void)node.result(1, pastKey);
+  (void)node.result(2, pastValue);
   scale = scale == 0 ? defaultScale(node, size) : scale;
   if (bits) {
     key = dequantize(key, keyScale);
@@ -350,16 +452,16 @@ LogicalResult GroupQueryAttention::run() {
   key = repeatHeads(node, key, node.number(heads));
   value = repeatHeads(node, value, node.number(heads));
   // Without a past the mask is that of the operation.
-  bool isPlain = !pastKey && window <= 0 && isCausal;
-  Value bias = givenBias();
+  bool isPlain = !node.hasInput(3) && window <= 0 && isCausal;
+  Value given = givenBias(), bias = given;
   if (!isPlain)
     bias = bias ? node.binary<AddOp>(visibleKeys(), bias) : visibleKeys();
-  bool isWhole = softcap <= 0 && !node.hasInput(11) && !isSmooth;
+  bool isWhole = softcap <= 0 && !node.hasInput(11) && !isSmooth && !node.hasOutput(3);
   if (isPlain && !isWhole)
     bias = bias ? node.binary<AddOp>(visibleKeys(), bias) : visibleKeys();
   if (node.failed())
     return failure();
-  Value result = isWhole ? buildAttention(node, query, key, value, bias, scale, isPlain) : attendInParts(bias);
+  Value result = isWhole ? buildAttention(node, query, key, value, bias, scale, isPlain) : attendInParts(bias, given);
   return node.failed() ? failure() : node.result(joinHeads(node, result));
 }
 

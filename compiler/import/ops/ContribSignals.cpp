@@ -10,6 +10,7 @@
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Sampling.h"
 #include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNCallOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
 
 #include <cmath>
@@ -245,20 +246,22 @@ static LogicalResult murmurHash3(Node &node) {
   Type element = node.elementType(x), u32 = node.builder().getIntegerType(32, false), u64 = node.builder().getIntegerType(64, false);
   if (node.failed())
     return failure();
-  if (!element.isIntOrFloat())
-    return node.unsupported("hashes of strings", "hash them before");
-  bool isDouble = element.getIntOrFloatBitWidth() == 64;
   DimExprs dims = node.dims(x);
+  auto finish = [&](Value hash) {
+    if (!isPositive)
+      hash = node.make<BitcastOp>(node.type(dims, node.builder().getI32Type()), hash);
+    return node.failed() ? failure() : node.result(hash);
+  };
+  if (nn::isString(element))
+    return finish(node.make<StringHashOp>(node.type(dims, u32), x, static_cast<uint64_t>(seed)));
+  bool isDouble = element.getIntOrFloatBitWidth() == 64;
   Value bits = node.make<BitcastOp>(node.type(dims, isDouble ? u64 : u32), x);
   WordHash hash(node);
   Value state = node.splat(dims, u32, static_cast<double>(static_cast<uint32_t>(seed)));
   state = hash.mix(state, node.cast(isDouble ? node.binary<AndOp>(bits, node.splatLike(bits, 4294967295.0)) : bits, u32));
   if (isDouble)
     state = hash.mix(state, node.cast(node.binary<ShiftRightOp>(bits, 32.0), u32));
-  state = hash.finish(state, isDouble ? 8 : 4);
-  if (!isPositive)
-    state = node.make<BitcastOp>(node.type(dims, node.builder().getI32Type()), state);
-  return node.failed() ? failure() : node.result(state);
+  return finish(hash.finish(state, isDouble ? 8 : 4));
 }
 
 //===- Characters ----------------------------------------------------------===//
@@ -394,7 +397,7 @@ ArrayRef<Operator> getContribSignalOperators() {
       {"ComplexMulConj", 1, Elements::Float, complexMul<true>, INT64_MAX, "com.microsoft"},
       {"DynamicTimeWarping", 1, Elements::Float, dynamicTimeWarping, INT64_MAX, "com.microsoft"},
       {"IsAllFinite", 1, Elements::Float, isAllFinite, INT64_MAX, "com.microsoft"},
-      {"MurmurHash3", 1, Elements::Number, murmurHash3, INT64_MAX, "com.microsoft"},
+      {"MurmurHash3", 1, Elements::Data, murmurHash3, INT64_MAX, "com.microsoft"},
       {"NGramHashMapping", 1, Elements::Integer, ngramHashMapping, INT64_MAX, "com.microsoft"},
       {"NGramRepeatBlock", 1, Elements::Integer, ngramRepeatBlock, INT64_MAX, "com.microsoft"},
       {"WordConvEmbedding", 1, Elements::Integer, wordConvEmbedding, INT64_MAX, "com.microsoft"},

@@ -1,5 +1,6 @@
 //===- Encoders.cpp - What prepares features for classifiers ------------------===//
 #include "compiler/import/ops/Encoders.h"
+#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/ops/Scores.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNArithmeticOps.h"
@@ -41,7 +42,13 @@ LogicalResult imputer(Node &node) {
   return node.result(node.make<SelectOp>(x.getType(), hit, node.broadcastTo(values, node.dims(x)), x));
 }
 
-/// Each element becomes a row that is 1 at its category. Numbers are compared as integers.
+/// Whether one of the truth values along a dimension is true.
+static Value isOneOf(Node &node, Value hits, int64_t dim) {
+  Value most = node.reduce(ReduceKind::Max, node.cast(hits, node.builder().getI64Type()), {dim}, /*keep=*/false);
+  return node.compare<GreaterOp>(most, node.splatLike(most, 0));
+}
+
+/// Each element becomes a row that is 1 at its category. Numbers are compared as integers. With `zeros` of 0, a run with another category ends.
 LogicalResult oneHotEncoder(Node &node) {
   Value x = node.input(0);
   auto texts = node.findStrings("cats_strings");
@@ -52,8 +59,6 @@ LogicalResult oneHotEncoder(Node &node) {
     return failure();
   if (count == 0)
     return node.error(Twine("attribute '") + (isText ? "cats_strings" : "cats_int64s") + "' is missing or empty");
-  if (!ignoresOthers)
-    return node.unsupported("zeros of 0, with which an unknown category fails the run", "set it to 1");
   Type i64 = node.builder().getI64Type();
   DimExprs one = node.dims(x), all = one;
   one.push_back(node.number(1));
@@ -71,6 +76,8 @@ LogicalResult oneHotEncoder(Node &node) {
     wanted = node.broadcastTo(node.constantInts(*numbers), all);
   }
   Value hit = node.compare<EqualOp>(node.broadcastTo(node.reshape(place, one), all), wanted);
+  if (!ignoresOthers)
+    expectInRun(node, isOneOf(node, hit, last), "unknown_category");
   return node.failed() ? failure() : node.result(node.cast(hit, node.builder().getF32Type()));
 }
 

@@ -110,7 +110,7 @@ static LogicalResult linearRegressor(Node &node) {
 
 ArrayRef<Operator> getLearnedOperators() {
   static const Operator rows[] = {
-      {"ArrayFeatureExtractor", 1, Elements::Any, arrayFeatureExtractor, INT64_MAX, "ai.onnx.ml"},
+      {"ArrayFeatureExtractor", 1, Elements::Data, arrayFeatureExtractor, INT64_MAX, "ai.onnx.ml"},
       {"Binarizer", 1, Elements::Number, binarizer, INT64_MAX, "ai.onnx.ml"},
       {"CastMap", 1, Elements::Sequence, castMap, INT64_MAX, "ai.onnx.ml"},
       {"DictVectorizer", 1, Elements::Sequence, dictVectorizer, INT64_MAX, "ai.onnx.ml"},

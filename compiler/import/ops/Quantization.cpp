@@ -156,6 +156,9 @@ DynamicallyQuantized quantizeDynamically(Node &node, Value x) {
   most = node.binary<MaximumOp>(most, 0.0);
   least = node.binary<MinimumOp>(least, 0.0);
   Value scale = node.binary<DivOp>(node.binary<SubOp>(most, least), 255.0);
+  // Of zeros alone, as ONNX Runtime and the tests of ONNX 1.23 have it.
+  if (!node.failed())
+    scale = node.make<SelectOp>(scale.getType(), node.compare<EqualOp>(scale, node.splatLike(scale, 0)), node.splatLike(scale, 1), scale);
   OpBuilder &b = node.builder();
   Type to = b.getIntegerType(8, false);
   Value place = node.binary<SubOp>(node.splatLike(least, 0), node.binary<DivOp>(least, scale));

@@ -145,6 +145,9 @@ static LogicalResult stft(Node &node) {
   Value signal = node.input(0), window = node.optionalInput(2);
   bool onesided = node.getFlag("onesided", true);
   auto step = constantNumber(node, 1, "frame_step");
+  // A signal without a dimension of parts is real (ONNX Runtime).
+  if (!node.failed() && node.rank(signal) == 2)
+    signal = node.reshape(signal, {node.dims(signal)[0], node.dims(signal)[1], node.number(1)});
   auto complex = isComplex(node, signal);
   if (!step || !complex || !node.expectRank(signal, 3, "the signal"))
     return failure();

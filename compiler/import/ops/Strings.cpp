@@ -1,6 +1,7 @@
 //===- Strings.cpp - Operators on strings ------------------------------------===//
 //
-// Operators that make new bytes get room for them at compile time (--limit=string-bytes=N): the bytes are an output of their own, which the strings point into.
+// Operators that make new bytes get room for them at compile time: the bytes are an output of their own, which the strings point into. Numbers have a longest
+// text. Other operators have room for --limit=string-bytes=N bytes, and a 64th of that for each string.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ops/Strings.h"
@@ -46,15 +47,27 @@ static LogicalResult regexFullMatch(Node &node) {
 
 //===- Bytes ---------------------------------------------------------------===//
 
-/// The strings of an operation that makes bytes: `make` gets the types of its results, the room and the symbol of the bytes used.
-template <typename Make> static Value withBytes(Node &node, Value x, const Make &make) {
-  int64_t room = node.limits().stringBytes;
-  AffineExpr used = node.computedDim(node.number(room), node.outputName(0) + "_bytes_count");
+/// Room for bytes: a part that is fixed, and one for each string.
+namespace {
+struct ByteRoom {
+  int64_t fixed, each;
+};
+} // namespace
+
+static ByteRoom roomForText(Node &node) {
+  int64_t bytes = node.limits().stringBytes;
+  return {bytes, (bytes + 63) / 64};
+}
+
+/// The strings of an operation that makes bytes: `make` gets the types of its results and the symbol of the bytes used.
+template <typename Make> static Value withBytes(Node &node, Value x, const ByteRoom &room, const Make &make) {
+  AffineExpr count = nn::getNumElements(node.dims(x), node.context());
+  AffineExpr used = node.computedDim(count * room.each + room.fixed, node.outputName(0) + "_bytes_count");
   RankedTensorType bytes = node.type({used}, node.builder().getIntegerType(8, false));
   if (node.failed())
     return x;
   RankedTensorType strings = node.type(node.dims(x), node.builder().getIntegerType(128));
-  DataSized op = make(TypeRange{strings, bytes, countType(node)}, static_cast<uint64_t>(room), positionOf(used));
+  DataSized op = make(TypeRange{strings, bytes, countType(node)}, positionOf(used));
   node.keepBytes(op->getResult(1), node.outputName(0) + "_bytes");
   return op->getResult(0);
 }
@@ -80,8 +93,10 @@ Value printNumbers(Node &node, Value x) {
   }
   Type wide = element.isF64() ? element : !integer ? b.getF32Type() : integer.isUnsigned() ? Type(b.getIntegerType(64, false)) : b.getI64Type();
   x = node.cast(x, wide);
-  return withBytes(node, x, [&](TypeRange types, uint64_t room, uint64_t counts) {
-    return StringPrintOp::create(node.builder(), node.loc, types, x, room, counts);
+  // "-2.2250738585072014e-308"
+  constexpr ByteRoom room = {0, 24};
+  return withBytes(node, x, room, [&](TypeRange types, uint64_t counts) {
+    return StringPrintOp::create(node.builder(), node.loc, types, x, room.fixed, room.each, counts);
   });
 }
 
@@ -127,8 +142,9 @@ static LogicalResult stringConcat(Node &node) {
   if (node.failed())
     return failure();
   y = node.reshape(y, node.dims(x));
-  return node.result(withBytes(node, x, [&](TypeRange types, uint64_t room, uint64_t counts) {
-    return StringConcatOp::create(node.builder(), node.loc, types, x, y, room, counts);
+  ByteRoom room = roomForText(node);
+  return node.result(withBytes(node, x, room, [&](TypeRange types, uint64_t counts) {
+    return StringConcatOp::create(node.builder(), node.loc, types, x, y, room.fixed, room.each, counts);
   }));
 }
 
@@ -155,9 +171,9 @@ static LogicalResult stringNormalizer(Node &node) {
       return failure();
     x = StringFilterOp::create(node.builder(), node.loc, type, countType(node), x, textList(node, *stops), isSensitive, positionOf(kept)).getResult();
   }
-  if (action != "NONE")
-    x = withBytes(node, x, [&](TypeRange types, uint64_t room, uint64_t counts) {
-      return StringCaseOp::create(node.builder(), node.loc, types, x, action == "UPPER", room, counts);
+  if (ByteRoom room = roomForText(node); action != "NONE")
+    x = withBytes(node, x, room, [&](TypeRange types, uint64_t counts) {
+      return StringCaseOp::create(node.builder(), node.loc, types, x, action == "UPPER", room.fixed, room.each, counts);
     });
   DimExprs dims = node.dims(x);
   if (rank == 2)
@@ -212,8 +228,6 @@ static SmallVector<std::string> readTokenPatterns(Node &node, bool &isBetween, i
     auto automaton = compileRegex(pattern, reason);
     if (!automaton)
       (void)node.unsupported("the pattern '" + pattern + "': " + reason, "write it with what docs/generated/NN.md lists for nn.string_match");
-    else if (automaton->hasConditions)
-      (void)node.unsupported("the pattern '" + pattern + "' looks at what is around a match", "write it without '^', '$', '\\b' and '\\B'");
     else if (isBetween && automaton->acceptsNothing())
       (void)node.unsupported("the separator '" + pattern + "' may be empty", "write it so that it has a character");
   }

@@ -3,6 +3,7 @@
 #include "compiler/import/ops/Scores.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNCallOps.h"
 
 #include <numeric>
 
@@ -134,15 +135,33 @@ static std::pair<Value, Value> comparePairs(Machine &machine, Value kernels, Arr
   return {sums, node.binary<AddOp>(node.matmul(won, matrix(wins, pairs, classes)), node.matmul(lost, matrix(losses, pairs, classes)))};
 }
 
+/// Probabilities of classes [rows, classes] from the sums of pairs, each of which has a logistic function of its own (libsvm, ONNX Runtime).
+static Value couplePairs(Node &node, Value sums, ArrayRef<double> slopes, ArrayRef<double> offsets, int64_t classes) {
+  int64_t pairs = classes * (classes - 1) / 2;
+  if (static_cast<int64_t>(slopes.size()) != pairs || static_cast<int64_t>(offsets.size()) != pairs) {
+    (void)node.error("attributes 'prob_a' and 'prob_b' have " + Twine(slopes.size()) + " and " + Twine(offsets.size()) + " entries, expected " + Twine(pairs) +
+                     ", one for each pair of classes");
+    return sums;
+  }
+  Type element = node.elementType(sums);
+  Value line = node.binary<AddOp>(node.binary<MulOp>(sums, constantFloats(node, slopes, element)), constantFloats(node, offsets, element));
+  Value first = node.binary<SubOp>(node.splatLike(line, 1), node.unary<SigmoidOp>(line));
+  first = node.binary<MinimumOp>(node.binary<MaximumOp>(first, node.splatLike(first, 1e-7)), node.splatLike(first, 1 - 1e-7));
+  if (node.failed())
+    return sums;
+  AffineExpr columns = node.number(classes);
+  RankedTensorType result = node.type({node.dims(sums)[0], columns}, element), scratch = node.type({node.number(2), columns}, element);
+  return CouplePairsOp::create(node.builder(), node.loc, result, scratch, first).getResult();
+}
+
 LogicalResult svmClassifier(Node &node) {
   Machine machine(node);
   Value labels = readClassLabels(node, "classlabels_ints", "classlabels_strings");
   SmallVector<int64_t> sizes = node.findInts("vectors_per_class").value_or(SmallVector<int64_t>());
-  bool hasProbabilities = node.hasAttribute("prob_a") || node.hasAttribute("prob_b");
+  auto slopes = node.findFloats("prob_a"), offsets = node.findFloats("prob_b");
+  bool hasProbabilities = slopes && !slopes->empty();
   if (node.failed() || !machine.read())
     return failure();
-  if (hasProbabilities)
-    return node.unsupported("probabilities of pairs (prob_a, prob_b)", "export the model without probabilities");
   int64_t classes = *nn::getConstantDim(node.dims(labels)[0]), pairs = classes * (classes - 1) / 2;
   Value x = machine.rows(), scores, at;
   if (node.failed())
@@ -173,7 +192,10 @@ LogicalResult svmClassifier(Node &node) {
     std::tie(scores, votes) = comparePairs(machine, machine.compare(x, machine.vectors, count), sizes);
     at = bestColumn(node, votes);
     bool isProbability = machine.after != "NONE" && machine.after != "LOGISTIC";
-    scores = classes == 2 ? joinBothScores(node, scores, isProbability, machine.after) : applyPostTransform(node, scores, machine.after);
+    if (hasProbabilities)
+      scores = applyPostTransform(node, couplePairs(node, scores, *slopes, offsets.value_or(SmallVector<double>()), classes), machine.after);
+    else
+      scores = classes == 2 ? joinBothScores(node, scores, isProbability, machine.after) : applyPostTransform(node, scores, machine.after);
   }
   if (node.failed() || failed(node.result(0, takeLabels(node, labels, at))))
     return failure();

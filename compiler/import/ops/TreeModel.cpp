@@ -35,6 +35,43 @@ SmallVector<double> readNumbers(Node &node, StringRef name) {
 
 static SmallVector<int64_t> readIntegers(Node &node, const Twine &name) { return node.findInts(name.str()).value_or(SmallVector<int64_t>()); }
 
+/// A test that is below itself or below the roots of two trees, or -1. A test may be below several others of its tree, as converters write chains that ask for
+/// the members of a set. Those that no root reaches lose their branches, so that each edge is of a tree.
+static int64_t findFault(Forest &forest) {
+  enum State : uint8_t { New, Open, Done };
+  std::vector<State> states(forest.tests.size(), New);
+  std::vector<int64_t> trees(forest.tests.size(), -1);
+  std::vector<std::pair<int64_t, int>> path;
+  for (auto [tree, root] : llvm::enumerate(forest.roots)) {
+    auto enter = [&, tree = static_cast<int64_t>(tree)](int64_t test) {
+      if (test < 0 || (states[test] == Done && trees[test] == tree))
+        return true;
+      if (states[test] != New)
+        return false;
+      states[test] = Open, trees[test] = tree;
+      path.push_back({test, 0});
+      return true;
+    };
+    if (!enter(root))
+      return root;
+    while (!path.empty()) {
+      auto [test, side] = path.back();
+      if (side == 2) {
+        states[test] = Done;
+        path.pop_back();
+        continue;
+      }
+      ++path.back().second;
+      if (int64_t below = side == 0 ? forest.tests[test].whenTrue : forest.tests[test].whenFalse; !enter(below))
+        return below;
+    }
+  }
+  for (auto [test, state] : llvm::zip_equal(forest.tests, states))
+    if (state == New)
+      test.whenTrue = test.whenFalse = ~int64_t(0);
+  return -1;
+}
+
 //===- Lists over nodes with ids -------------------------------------------===//
 
 namespace {
@@ -58,10 +95,9 @@ private:
   SmallVector<int64_t> treeIds, nodeIds, columns, trueIds, falseIds, missing;
   SmallVector<double> splits;
   SmallVector<std::string> modes;
-  /// Nodes by tree and id; their tests, or ~leaf; and which are below another node or a root.
+  /// Nodes by tree and id; their tests, or ~leaf.
   DenseMap<std::pair<int64_t, int64_t>, int64_t> places;
   std::vector<int64_t> branches;
-  std::vector<bool> reached;
   Forest forest;
 };
 } // namespace
@@ -106,9 +142,6 @@ bool ListReader::readBranch(int64_t at, int64_t to, int64_t &branch) {
   auto found = places.find({treeIds[at], to});
   if (found == places.end())
     return fail(nameOf(at) + " leads to node " + Twine(to) + ", which the tree does not have");
-  if (reached[found->second])
-    return fail(nameOf(found->second) + " is reached twice, expected a tree");
-  reached[found->second] = true;
   branch = branches[found->second];
   return true;
 }
@@ -116,7 +149,6 @@ bool ListReader::readBranch(int64_t at, int64_t to, int64_t &branch) {
 bool ListReader::readNodes() {
   int64_t count = treeIds.size(), leaves = 0;
   DenseMap<int64_t, int64_t> roots;
-  reached.assign(count, false);
   places.reserve(count);
   for (int64_t i = 0; i < count; ++i) {
     // These two stand for empty places in the map.
@@ -133,10 +165,8 @@ bool ListReader::readNodes() {
     branches.push_back(outcomes ? forest.tests.size() : ~leaves++);
     if (outcomes)
       forest.tests.push_back({columns[i], splits[i], static_cast<uint8_t>(outcomes | (!missing.empty() && missing[i] ? Unordered : 0)), 0, 0});
-    if (roots.try_emplace(treeIds[i], i).second) {
+    if (roots.try_emplace(treeIds[i], i).second)
       forest.roots.push_back(branches[i]);
-      reached[i] = true;
-    }
   }
   forest.leafBegins.assign(leaves + 1, 0);
   for (int64_t i = 0; i < count; ++i)
@@ -145,6 +175,8 @@ bool ListReader::readNodes() {
       if (!readBranch(i, trueIds[i], test.whenTrue) || !readBranch(i, falseIds[i], test.whenFalse))
         return false;
     }
+  if (int64_t fault = findFault(forest); fault >= 0)
+    return fail(nameOf(llvm::find(branches, fault) - branches.begin()) + " is below itself, expected a tree");
   return true;
 }
 
@@ -202,7 +234,6 @@ public:
 
 private:
   bool readLeaves();
-  bool readRoots();
   bool addTests(int64_t at, uint8_t outcomes);
   bool addChain(int64_t at, bool missingIsTrue);
   bool fail(const Twine &reason) { return (void)node.error(reason), false; }
@@ -256,23 +287,6 @@ bool EnsembleReader::addTests(int64_t at, uint8_t mode) {
   return true;
 }
 
-bool EnsembleReader::readRoots() {
-  SmallVector<int64_t> roots = readIntegers(node, "tree_roots");
-  forest.roots.assign(roots.begin(), roots.end());
-  std::vector<bool> reached(count, false);
-  auto reach = [&](int64_t at) {
-    if (at < 0)
-      return true;
-    if (reached[at])
-      return fail("node " + Twine(at) + " is reached twice, expected trees");
-    reached[at] = true;
-    return true;
-  };
-  if (forest.roots.empty() || llvm::any_of(forest.roots, [&](int64_t root) { return root < 0 || root >= count; }))
-    return fail("attribute 'tree_roots' has no entry, or one that is no node");
-  return llvm::all_of(forest.roots, reach) && llvm::all_of(trueIds, reach) && llvm::all_of(falseIds, reach);
-}
-
 std::optional<Forest> EnsembleReader::run() {
   splits = numbersOf(node.findTensor("nodes_splits")), members = numbersOf(node.findTensor("membership_values"));
   ElementsAttr modeTensor = node.findTensor("nodes_modes");
@@ -302,9 +316,13 @@ std::optional<Forest> EnsembleReader::run() {
     if (missingIsTrue)
       forest.tests.back().outcomes |= Unordered;
   }
-  if (!readRoots())
-    return std::nullopt;
   forest.tests.insert(forest.tests.end(), chains.begin(), chains.end());
+  SmallVector<int64_t> roots = readIntegers(node, "tree_roots");
+  forest.roots.assign(roots.begin(), roots.end());
+  if (roots.empty() || llvm::any_of(roots, [&](int64_t root) { return root < 0 || root >= count; }))
+    return (void)fail("attribute 'tree_roots' has no entry, or one that is no node"), std::nullopt;
+  if (int64_t fault = findFault(forest); fault >= 0)
+    return (void)fail("node " + Twine(fault) + " is below itself, or of two trees"), std::nullopt;
   return std::move(forest);
 }
 

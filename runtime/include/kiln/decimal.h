@@ -223,8 +223,9 @@ static inline void decimal_parse(const kiln_string *in, T *out, int32_t *status,
 }
 
 template <typename T, typename Byte>
-static inline void decimal_print(const T *in, kiln_string *out, Byte *bytes, int64_t *size, int32_t *status, int64_t count, int64_t capacity) {
-  StringBytes room(reinterpret_cast<char *>(bytes), capacity, status);
+static inline void decimal_print(const T *in, kiln_string *out, Byte *bytes, int64_t *size, int32_t *status, int64_t count, int64_t capacity,
+                                 int64_t each) {
+  StringBytes room(reinterpret_cast<char *>(bytes), capacity + count * each, status);
   for (int64_t i = 0; i < count; ++i) {
     print_number(room, in[i]);
     out[i] = room.take();

@@ -43,8 +43,30 @@ static inline void string_find(const kiln_string *in, int64_t *out, int64_t begi
   }
 }
 
-// Whether an automaton accepts the whole string. classes: what each byte is to it; next: a row of `width` states for each state, the last
-// entry says whether it accepts at the end. State 0 is the first one.
+// MurmurHash3_x86_32 of the bytes, with or without a sign.
+template <typename Int>
+static inline void string_hash(const kiln_string *in, Int *out, int64_t begin, int64_t end, int64_t seed) {
+  auto rotate = [](uint32_t x, int by) { return x << by | x >> (32 - by); };
+  for (int64_t i = begin; i < end; ++i) {
+    uint32_t hash = uint32_t(seed), word = 0;
+    for (int64_t at = 0; at < in[i].size; ++at) {
+      word |= uint32_t(uint8_t(in[i].data[at])) << (8 * (at % 4));
+      const bool isWhole = at % 4 == 3;
+      if (!isWhole && at + 1 < in[i].size)
+        continue;
+      hash ^= rotate(word * 0xcc9e2d51u, 15) * 0x1b873593u;
+      hash = isWhole ? rotate(hash, 13) * 5 + 0xe6546b64u : hash;
+      word = 0;
+    }
+    hash ^= uint32_t(in[i].size);
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    out[i] = Int(hash ^ hash >> 16);
+  }
+}
+
+// Whether an automaton accepts the whole string. classes: what each byte is to it; next: a row of `width` states for each state, of whose
+// last entry bit 0 says whether it accepts at the end. State 0 is the first one.
 template <typename Bool>
 static inline void string_match(const kiln_string *in, Bool *out, int64_t begin, int64_t end, const int32_t *classes, int64_t,
                                 const int32_t *next, int64_t, int64_t width) {
@@ -52,13 +74,14 @@ static inline void string_match(const kiln_string *in, Bool *out, int64_t begin,
     int64_t state = 0;
     for (int64_t at = 0; at < in[i].size; ++at)
       state = next[state * width + classes[uint8_t(in[i].data[at])]];
-    out[i] = next[state * width + width - 1] != 0;
+    out[i] = (next[state * width + width - 1] & 1) != 0;
   }
 }
 
 namespace {
 
-// Bytes that a kernel makes, one string behind the other. Of the translation unit: units for several targets meet in one library.
+// Bytes that a kernel makes, one string behind the other; there is room for `capacity` of them. Of the translation unit: units for several
+// targets meet in one library.
 class StringBytes {
 public:
   StringBytes(char *bytes, int64_t capacity, int32_t *status) : bytes(bytes), capacity(capacity), status(status) {}
@@ -90,8 +113,8 @@ private:
 
 template <typename Byte>
 static inline void string_concat(const kiln_string *a, const kiln_string *b, kiln_string *out, Byte *bytes, int64_t *size,
-                                 int32_t *status, int64_t count, int64_t capacity) {
-  StringBytes room(reinterpret_cast<char *>(bytes), capacity, status);
+                                 int32_t *status, int64_t count, int64_t capacity, int64_t each) {
+  StringBytes room(reinterpret_cast<char *>(bytes), capacity + count * each, status);
   for (int64_t i = 0; i < count; ++i) {
     room.add(a[i]);
     room.add(b[i]);
@@ -127,8 +150,8 @@ static inline uint32_t read_letter(const kiln_string &text, int64_t at, int &len
 
 template <typename Byte>
 static inline void string_case(const kiln_string *in, kiln_string *out, Byte *bytes, int64_t *size, int32_t *status,
-                               int64_t count, int64_t capacity, int64_t upper) {
-  StringBytes room(reinterpret_cast<char *>(bytes), capacity, status);
+                               int64_t count, int64_t capacity, int64_t each, int64_t upper) {
+  StringBytes room(reinterpret_cast<char *>(bytes), capacity + count * each, status);
   for (int64_t i = 0; i < count; ++i) {
     int length;
     for (int64_t at = 0; at < in[i].size; at += length) {

@@ -7,15 +7,25 @@
 
 namespace kiln {
 
-// The end of the longest match that begins at `at`, or -1 when there is none.
+// The character at `at` as automata see it: 0 beyond the text, 1 for a letter, digit or underscore of ASCII, 2 for others.
+static inline int token_side(const kiln_string &text, int64_t at) {
+  if (at < 0 || at >= text.size)
+    return 0;
+  const char c = text.data[at];
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ? 1 : 2;
+}
+
+// The end of the longest match that begins at `at`, or -1 when there is none. The first state is the number of the side before the match, and
+// the last entry of a state has a bit for each side before which a match may end.
 static inline int64_t match_longest(const kiln_string &text, int64_t at, const int32_t *classes, const int32_t *next, int64_t width) {
-  int64_t state = 0, end = next[width - 1] != 0 ? at : -1;
-  for (; at < text.size; ++at) {
+  int64_t state = token_side(text, at - 1), end = -1;
+  for (;; ++at) {
+    if (next[state * width + width - 1] >> token_side(text, at) & 1)
+      end = at;
+    if (at >= text.size)
+      return end;
     state = next[state * width + classes[uint8_t(text.data[at])]];
-    if (next[state * width + width - 1] != 0)
-      end = at + 1;
   }
-  return end;
 }
 
 // The next character, of UTF-8.

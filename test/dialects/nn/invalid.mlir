@@ -1053,8 +1053,8 @@ func.func @tokens_of_two_patterns(%x: tensor<2xi128>) {
 // -----
 
 func.func @tokens_at_edges(%x: tensor<2xi128>) {
-  // expected-error @below {{has the pattern '^a': '^', '$', '\b' and '\B' are not supported in parts of a string}}
-  %0, %1 = nn.string_tokenize %x ["^a"] least 1 padding "" room 8 counts 0 : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
+  // expected-error @below {{has the pattern '\B': a separator that may be empty}}
+  %0, %1 = nn.string_tokenize %x between ["\\B"] least 1 padding "" room 8 counts 0 : tensor<2xi128> -> tensor<2x?xi128, #nn.dims<()[s0] -> (2, s0)>>, tensor<1xi64>
   return
 }
 
@@ -1127,6 +1127,30 @@ func.func @fourier_rows(%x: tensor<2x8x2xf32>, %t: tensor<14xf32>) {
 func.func @string_parse(%x: tensor<2xi128>) {
   // expected-error @below {{the result}}
   %0 = nn.string_parse %x : tensor<2xi128> -> tensor<3xf64>
+  return
+}
+
+// -----
+
+func.func @string_hash(%x: tensor<2xi128>) {
+  // expected-error @below {{the result}}
+  %0 = nn.string_hash %x seed 1 : tensor<2xi128> -> tensor<3xui32>
+  return
+}
+
+// -----
+
+func.func @couple_pairs_rank(%x: tensor<3xf32>) {
+  // expected-error @below {{expects pairs and a result of rank 2, and a known number of classes, at least 2}}
+  %0, %1 = nn.couple_pairs %x : tensor<3xf32> -> tensor<1x3xf32>, tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @couple_pairs_number(%x: tensor<5x4xf32>) {
+  // expected-error @below {{the pairs}}
+  %0, %1 = nn.couple_pairs %x : tensor<5x4xf32> -> tensor<5x3xf32>, tensor<2x3xf32>
   return
 }
 

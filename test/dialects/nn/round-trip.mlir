@@ -345,13 +345,15 @@ func.func @losses(%x: tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, %t: ten
 // CHECK: nn.fourier %{{.*}}, %{{.*}} inverse length 3 : tensor<?x2x2xf64, #nn.dims<()[s0] -> (s0, 2, 2)>>, tensor<4xf64> -> tensor<?x3x1xf64, #nn.dims<()[s0] -> (s0, 3, 1)>>
 // CHECK: nn.string_parse %{{.*}} : tensor<2xi128> -> tensor<2xui64>
 // CHECK: nn.string_order %{{.*}} : tensor<2xi128> -> tensor<2xi64>, tensor<2xi64>
-// CHECK: nn.string_print %{{.*}} room 9 counts 0 : tensor<2xf32> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+// CHECK: nn.string_print %{{.*}} room 9 each 24 counts 0 : tensor<2xf32> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+// CHECK: nn.string_hash %{{.*}} seed 7 : tensor<2xi128> -> tensor<2xui32>
 func.func @calls(%x: tensor<2x8x1xf32>, %t: tensor<16xf32>, %h: tensor<?x2x2xf64, #nn.dims<()[s0] -> (s0, 2, 2)>>, %u: tensor<4xf64>, %s: tensor<2xi128>, %f: tensor<2xf32>) {
   %0 = nn.fourier %x, %t length 8 : tensor<2x8x1xf32>, tensor<16xf32> -> tensor<2x5x2xf32>
   %1 = nn.fourier %h, %u inverse length 3 : tensor<?x2x2xf64, #nn.dims<()[s0] -> (s0, 2, 2)>>, tensor<4xf64> -> tensor<?x3x1xf64, #nn.dims<()[s0] -> (s0, 3, 1)>>
   %2 = nn.string_parse %s : tensor<2xi128> -> tensor<2xui64>
   %3, %4 = nn.string_order %s : tensor<2xi128> -> tensor<2xi64>, tensor<2xi64>
-  %5, %6, %7 = nn.string_print %f room 9 counts 0 : tensor<2xf32> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+  %5, %6, %7 = nn.string_print %f room 9 each 24 counts 0 : tensor<2xf32> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
+  %8 = nn.string_hash %s seed 7 : tensor<2xi128> -> tensor<2xui32>
   return
 }
 

@@ -1,4 +1,5 @@
 // Uses every function of the kernel headers, as scalar and in the widths that kernels use.
+#include "kiln/coupling.h"
 #include "kiln/decimal.h"
 #include "kiln/depthwise.h"
 #include "kiln/dot.h"
@@ -106,6 +107,8 @@ void numbers(float *f, double *d) {
   random_normal(d, 9, 1, 0, 1);
 }
 
+void couplings(float *f) { couple_pairs(f, f + 9, f + 18, 9, 3); }
+
 void transforms(float *f, double *d, const int32_t *factors) {
   fourier_rows<lanes<KILN_F>>(f, f, f, f, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, factors, 2);
   fourier_rows<lanes<KILN_D>>(d, d, d, d, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, factors, 2);
@@ -116,11 +119,12 @@ void strings(const kiln_string *a, kiln_string *out, int64_t *n, uint8_t *bytes,
   string_equal(a, out, bytes, 0, 9);
   string_find(a, n, 0, 9, a, 9, table, 9, 9);
   string_match(a, bytes, 0, 9, table, 256, table, 9, 3);
-  string_concat(a, a, out, bytes, n, status, 9, 99);
-  string_case(a, out, bytes, n, status, 9, 99, 1);
+  string_concat(a, a, out, bytes, n, status, 9, 99, 9);
+  string_case(a, out, bytes, n, status, 9, 99, 9, 1);
   string_filter(a, out, n, 9, a, 1, 0);
   string_split(a, out, n, n + 1, status, 9, 9, 9, a[0]);
   string_order(a, n, n + 9, 9);
+  string_hash(a, reinterpret_cast<uint32_t *>(n), 0, 9, 7);
   token_rows(a, out, n, status, 9, 9, table, 256, table, 9, table, 1, table, 1, 1, 1, 1, a[0]);
 }
 
@@ -128,8 +132,8 @@ void decimals(const kiln_string *a, kiln_string *out, double *d, float *f, int64
   decimal_parse(a, d, status, 0, 9);
   decimal_parse(a, n, status, 0, 9);
   decimal_parse(a, u, status, 0, 9);
-  decimal_print(d, out, bytes, n, status, 9, 99);
-  decimal_print(f, out, bytes, n, status, 9, 99);
-  decimal_print(n, out, bytes, n, status, 9, 99);
-  decimal_print(u, out, bytes, n, status, 9, 99);
+  decimal_print(d, out, bytes, n, status, 9, 99, 9);
+  decimal_print(f, out, bytes, n, status, 9, 99, 9);
+  decimal_print(n, out, bytes, n, status, 9, 99, 9);
+  decimal_print(u, out, bytes, n, status, 9, 99, 9);
 }

@@ -15,7 +15,7 @@ bool matches(llvm::StringRef pattern, llvm::StringRef text) {
   int64_t state = 0;
   for (unsigned char byte : text)
     state = automaton->next[state * automaton->width + automaton->classes[byte]];
-  return automaton->next[state * automaton->width + automaton->width - 1] != 0;
+  return (automaton->next[state * automaton->width + automaton->width - 1] & 1) != 0;
 }
 
 std::string refusal(llvm::StringRef pattern) {

@@ -33,7 +33,7 @@ template <typename T> std::string printed(T number) {
   uint8_t bytes[32];
   int64_t size;
   int32_t status = KILN_STATUS_OK;
-  decimal_print(&number, &text, bytes, &size, &status, 1, 32);
+  decimal_print(&number, &text, bytes, &size, &status, 1, 0, 24);
   EXPECT_EQ(status, KILN_STATUS_OK);
   return std::string(text.data, size_t(text.size));
 }

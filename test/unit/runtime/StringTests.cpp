@@ -52,11 +52,11 @@ TEST_F(Strings, ConcatFillsItsRoomAndNoMore) {
   uint8_t bytes[6];
   int64_t size;
   int32_t status = KILN_STATUS_OK;
-  string_concat(a.data(), b.data(), out, bytes, &size, &status, 2, 6);
+  string_concat(a.data(), b.data(), out, bytes, &size, &status, 2, 4, 1);
   EXPECT_EQ(texts(out, 2), (Texts{"abc", "def"}));
   EXPECT_EQ(size, 6);
   EXPECT_EQ(status, KILN_STATUS_OK);
-  string_concat(a.data(), b.data(), out, bytes, &size, &status, 2, 5);
+  string_concat(a.data(), b.data(), out, bytes, &size, &status, 2, 5, 0);
   EXPECT_EQ(texts(out, 2), (Texts{"abc", "de"}));
   EXPECT_EQ(status, KILN_STATUS_STRING_ROOM_TOO_SMALL);
 }
@@ -67,11 +67,11 @@ TEST_F(Strings, CaseOfLettersOfOneAndTwoBytes) {
   uint8_t bytes[64];
   int64_t size;
   int32_t status = KILN_STATUS_OK;
-  string_case(in.data(), out, bytes, &size, &status, 4, 64, true);
+  string_case(in.data(), out, bytes, &size, &status, 4, 0, 16, true);
   EXPECT_EQ(texts(out, 4), (Texts{"AZ 9", "\u00c4\u00d7\u00f7\u00df", "\u03a9\u0414\u0401", "\u4e2d\xff\xc3"}));
-  string_case(out, out, bytes, &size, &status, 0, 64, false);
+  string_case(out, out, bytes, &size, &status, 0, 64, 0, false);
   auto capitals = views({"\u03a9\u0414\u0401\u00c4"});
-  string_case(capitals.data(), out, bytes, &size, &status, 1, 64, false);
+  string_case(capitals.data(), out, bytes, &size, &status, 1, 64, 0, false);
   EXPECT_EQ(texts(out, 1), (Texts{"\u03c9\u0434\u0451\u00e4"}));
   EXPECT_EQ(status, KILN_STATUS_OK);
 }
@@ -105,14 +105,15 @@ Split split(std::initializer_list<const char *> in, const char *delimiter, int64
   return result;
 }
 
-// An automaton for one space, by hand: rows of states have the next one for other bytes and for a space, and whether the state accepts.
+// An automaton for one space, by hand: rows of states have the next one for other bytes and for a space, and before which sides the state accepts. The first
+// three states are those behind each side.
 Texts tokens(std::initializer_list<const char *> in, bool between, int64_t least, bool marks, int64_t room, int64_t &longest, int32_t &status) {
   std::vector<int32_t> classes(256);
   classes[' '] = 1;
-  const int32_t next[] = {2, 1, 0, 2, 2, 1, 2, 2, 0}, start = 0, width = 3;
+  const int32_t next[] = {4, 3, 0, 4, 3, 0, 4, 3, 0, 4, 4, 7, 4, 4, 0}, start = 0, width = 3;
   auto strings = views(in);
   std::vector<kiln_string> out(strings.size() * size_t(room));
-  token_rows(strings.data(), out.data(), &longest, &status, int64_t(strings.size()), room, classes.data(), 256, next, 9, &start, 1, &width, 1, between, least, marks,
+  token_rows(strings.data(), out.data(), &longest, &status, int64_t(strings.size()), room, classes.data(), 256, next, 15, &start, 1, &width, 1, between, least, marks,
              view("#"));
   return texts(out.data(), int64_t(strings.size()) * longest);
 }
@@ -128,6 +129,30 @@ TEST_F(Strings, Tokens) {
   EXPECT_EQ(status, KILN_STATUS_OK);
   EXPECT_EQ(tokens({"a b c"}, true, 1, false, 2, longest, status), (Texts{"a", "b"}));
   EXPECT_EQ(status, KILN_STATUS_STRING_ROOM_TOO_SMALL);
+}
+
+// A letter is a token at the edges of words only: behind a word, the first state leads nowhere, and a match does not end before a word.
+TEST_F(Strings, TokensAtTheEdgesOfWords) {
+  std::vector<int32_t> classes(256, 1);
+  classes['a'] = 0;
+  const int32_t next[] = {3, 4, 0, 4, 4, 0, 3, 4, 0, 4, 4, 5, 4, 4, 0}, start = 0, width = 3;
+  auto strings = views({"a aa a", "-a-"});
+  kiln_string out[8];
+  int64_t longest;
+  int32_t status = KILN_STATUS_OK;
+  token_rows(strings.data(), out, &longest, &status, 2, 4, classes.data(), 256, next, 15, &start, 1, &width, 1, false, 1, false, view("#"));
+  EXPECT_EQ(texts(out, 2 * longest), (Texts{"a", "a", "a", "#"}));
+}
+
+// As the reference implementation's, which hashes "hello" with seed 0 to 0x248bfa47.
+TEST_F(Strings, Hashes) {
+  auto in = views({"", "a", "hello", "hello, world"});
+  uint32_t out[4];
+  string_hash(in.data(), out, 0, 4, 0);
+  EXPECT_EQ(out[0], 0u);
+  EXPECT_EQ(out[1], 0x3c2569b2u);
+  EXPECT_EQ(out[2], 0x248bfa47u);
+  EXPECT_EQ(out[3], 0x149bbb7fu);
 }
 
 // As Python's str.split does.

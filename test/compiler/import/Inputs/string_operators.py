@@ -66,6 +66,36 @@ def add_conversions():
 FLOATS = np.array([0.1, 1e-5, 16777216, 1e16, 3.4028235e38, 1e-45, -0.0, 123456.79, np.inf, np.nan], np.float32)
 
 
+SENTENCES = ["a cat's tail42 - end", "x_y, end", "", "stra\u00dfe --, -"]
+
+
+def hash_bytes(text, seed):
+    """MurmurHash3_x86_32."""
+    data, mask = text.encode(), 0xffffffff
+    rotate = lambda x, by: (x << by | x >> (32 - by)) & mask
+    state = seed
+    for at in range(0, len(data), 4):
+        part = data[at:at + 4]
+        state ^= rotate(int.from_bytes(part, "little") * 0xcc9e2d51 & mask, 15) * 0x1b873593 & mask
+        state = (rotate(state, 13) * 5 + 0xe6546b64) & mask if len(part) == 4 else state
+    state ^= len(data)
+    for shift, factor in ((16, 0x85ebca6b), (13, 0xc2b2ae35), (16, 1)):
+        state = (state ^ state >> shift) * factor & mask
+    return state
+
+
+def add_contrib():
+    contrib = {"domain": "com.microsoft", "mark": 0, "mincharnum": 1, "pad_value": "#"}
+    fill = lambda rows: [row + ["#"] * (max(map(len, rows)) - len(row)) for row in rows]
+    for name, pattern in (("tokens_at_edges", r"\b[a-z]+\b"), ("tokens_at_ends", r"^[a-z]+|[a-z]+$"), ("tokens_within", r"\B[a-z]+")):
+        case(name, "Tokenizer", ["sentences"], fill([re.findall(pattern, text, re.ASCII) for text in SENTENCES]), tokenexp=pattern, **contrib)
+    parts = [[part for part in re.split(r"\B-\B", text, flags=re.ASCII) if part] for text in SENTENCES]
+    case("parts_at_edges", "Tokenizer", ["sentences"], fill(parts), separators=[r"\B-\B"], **contrib)
+    case("hashes", "MurmurHash3", ["x"], np.vectorize(lambda text: hash_bytes(text, 7))(X).astype(np.uint32), "com.microsoft", seed=7)
+    case("hashes_with_sign", "MurmurHash3", ["y"], np.array([hash_bytes(text, 0) for text in Y], np.uint32).astype(np.int32), "com.microsoft", positive=0)
+    case("columns", "ArrayFeatureExtractor", ["x", "one"], X[:, 1:], "ai.onnx.ml")
+
+
 def build_cases():
     case("equal", "Equal", ["x", "y"], X == Y)
     case("equal_constant", "Equal", ["x", "texts"], X == np.array(["x.y", "a.b.c"]))
@@ -106,6 +136,7 @@ def build_cases():
     case("spatial", "DepthToSpace", ["deep"], [[[["a", "b"], ["c", "d"]]]], blocksize=2)
     add_moves()
     add_conversions()
+    add_contrib()
     case("known", "Identity", ["texts"], ["x.y", "a.b.c"])
     case("one_known", "Constant", [], "ä\"\n", value_string="ä\"\n")
     case("many_known", "Constant", [], ["a", "", "b"], value_strings=["a", "", "b"])
@@ -118,7 +149,7 @@ def build(path):
     weights = [numpy_helper.from_array(np.array(values, np.int64), name) for name, values in integers.items()]
     weights.append(helper.make_tensor("texts", TensorProto.STRING, [2], [b"x.y", b"a.b.c"]))
     weights.append(helper.make_tensor("words_2x2", TensorProto.STRING, [1, 1, 2, 2], [b"a", b"b", b"c", b"d"]))
-    for name, values in {"dot": ["."], "many": MANY, "texts_of_numbers": NUMBERS, "texts_of_integers": ["7", "-12.9", "9223372036854775807", "1e3"]}.items():
+    for name, values in {"dot": ["."], "many": MANY, "texts_of_numbers": NUMBERS, "texts_of_integers": ["7", "-12.9", "9223372036854775807", "1e3"], "sentences": SENTENCES}.items():
         weights.append(helper.make_tensor(name, TensorProto.STRING, [] if name == "dot" else [len(values)], [text.encode() for text in values]))
     weights.append(numpy_helper.from_array(np.zeros(1, np.float16), "half"))
     weights.append(numpy_helper.from_array(FLOATS, "floats_to_print"))
@@ -127,7 +158,7 @@ def build(path):
               info("numbers", TensorProto.INT64, [3]), info("reals", TensorProto.FLOAT, [3])]
     outputs = [helper.make_empty_tensor_value_info(name) for node, _ in CASES for name in node.output]
     graph = helper.make_graph([node for node, _ in CASES], "g", inputs, outputs, weights)
-    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 2)]
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 2), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
 
 
