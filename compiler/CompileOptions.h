@@ -114,6 +114,8 @@ struct CompileOptions {
   std::vector<std::string> decompose = {"auto"};
   /// Report an error for a composite that must be split because the target has no kernel for it, and for a declared shape that contradicts the nodes.
   bool strict = false;
+  /// Weights may lie behind links, from `--follow-links`.
+  bool followLinks = false;
   Observation observation;
   /// Inputs and outputs that --shard cuts stay whole in the signature, so that a comparison sees all of them.
   bool wholeSignature = false;

@@ -92,6 +92,7 @@ std::vector<std::string> listOptions(const CompileOptions &options) {
   list.addFiles("ops", options.definitions);
   list.addAll("delegate", options.delegates);
   list.addFlag("hidden", options.isInternal);
+  list.addFlag("follow-links", options.followLinks);
   list.addText("accuracy", options.accuracy == Accuracy::Strict ? "strict" : options.accuracy == Accuracy::Fast ? "fast" : "");
   list.addAll("op-accuracy", options.opAccuracy);
   list.addText("compute", options.compute);

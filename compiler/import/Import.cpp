@@ -183,9 +183,11 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
   ImportOptions options = given;
   import::Diagnostics diagnostics(options.path, errors);
-  auto file = std::make_shared<import::ModelFile>(options.path);
-  if (failed(file->load(diagnostics)) || failed(file->addLibraries(options, diagnostics)) || failed(import::checkModel(*file, diagnostics)) ||
-      failed(file->cutForDelegates(options, diagnostics)))
+  auto file = std::make_shared<import::ModelFile>(options.path, options.followLinks);
+  if (failed(file->load(diagnostics)) || failed(file->addLibraries(options, diagnostics)))
+    return failure();
+  std::string unsorted = file->sortNodes();
+  if (failed(import::checkModel(*file, diagnostics)) || failed(file->cutForDelegates(options, diagnostics)))
     return failure();
   if (uint64_t bytes = options.mostExternalBytes ? countExternalBytes(*file) : 0; bytes > options.mostExternalBytes)
     return diagnostics.error("the weights take " + Twine(bytes) + " bytes, but at most " + Twine(options.mostExternalBytes) +
@@ -205,6 +207,8 @@ FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &
     addExact(context, options, *file, *model);
   (*model->module)->removeAttr(nn::assumedAttrName);
   errors.clear();
+  if (!unsorted.empty())
+    model->warnings.push_back(unsorted);
   llvm::append_range(model->warnings, import::SignatureReader::describeReplaced(given, file->model().graph()));
   const auto &metadata = file->model().metadata_props();
   auto own = llvm::find_if(metadata, [](const auto &entry) { return llvm::StringRef(entry.key()).starts_with(nn::ownMetadata); });

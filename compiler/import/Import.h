@@ -31,7 +31,8 @@ struct ImportOptions {
   }
   /// Inputs' shapes, from `--shape input=1x3x224x224`; -1 leaves a dimension as the model has it.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or one for each element, separated by commas.
+  /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or one for each element, separated by commas. Those of inputs
+  /// with a default replace it.
   std::map<std::string, std::string> bindings;
   /// Lengths of inputs that are sequences, and their elements' shapes where the model does not declare them: `--sequence x=3`, `--sequence x=2:4x3,5x?`.
   std::map<std::string, std::string> sequences;
@@ -41,6 +42,8 @@ struct ImportOptions {
   std::vector<std::string> functions, definitions;
   /// Operators that functions of the program's compute, in groups: NAME:OP,... (--delegate).
   std::vector<std::string> delegates;
+  /// Weights may lie behind links, from `--follow-links`.
+  bool followLinks = false;
   /// How to treat computed sizes that are known only at run time and that broadcast with each other.
   enum class Broadcasts {
     /// As in ONNX, with an additional version of the model for runs in which they are equal.

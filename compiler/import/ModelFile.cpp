@@ -1,5 +1,6 @@
 //===- ModelFile.cpp - The model file and the files beside it ---------------===//
 #include "compiler/import/ModelFile.h"
+#include "compiler/import/NodeOrder.h"
 #include "compiler/import/Delegates.h"
 #include "compiler/import/FunctionLibraries.h"
 #include "compiler/import/Import.h"
@@ -140,7 +141,7 @@ static LogicalResult parse(ArrayRef<char> bytes, StringRef extension, onnx::Mode
   return diagnostics.error("cannot parse: not an ONNX model, or truncated, or nested too deeply");
 }
 
-ModelFile::ModelFile(std::string path) : path(std::move(path)), proto(std::make_unique<onnx::ModelProto>()) {
+ModelFile::ModelFile(std::string path, bool followsLinks) : path(std::move(path)), followsLinks(followsLinks), proto(std::make_unique<onnx::ModelProto>()) {
   StringRef parent = sys::path::parent_path(this->path);
   folder = parent.empty() ? "." : parent.str();
 }
@@ -175,8 +176,10 @@ LogicalResult ModelFile::cutForDelegates(const ImportOptions &options, Diagnosti
 
 //===- External data -------------------------------------------------------===//
 
-/// Opens a file below `folder` one component at a time without following links, so that nothing outside of it can be reached, even by a race.
-static int openInside(const std::string &folder, StringRef location, std::string &reason) {
+std::string ModelFile::sortNodes() { return import::sortNodes(*proto); }
+
+/// Opens a file below `folder` one component at a time, by default without following links, so that nothing outside of it can be reached, even by a race.
+static int openInside(const std::string &folder, StringRef location, bool followsLinks, std::string &reason) {
   SmallVector<StringRef> parts;
   location.split(parts, '/');
   int directory = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -195,9 +198,9 @@ static int openInside(const std::string &folder, StringRef location, std::string
     if (part.empty() || part == ".")
       continue;
     bool last = i + 1 == parts.size();
-    int next = openat(directory, part.str().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (last ? 0 : O_DIRECTORY));
+    int next = openat(directory, part.str().c_str(), O_RDONLY | (followsLinks ? 0 : O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK | (last ? 0 : O_DIRECTORY));
     if (next < 0)
-      reason = errno == ELOOP || errno == ENOTDIR ? "the path goes through a symbolic link, which is refused" : std::strerror(errno);
+      reason = errno == ELOOP || errno == ENOTDIR ? "the path goes through a symbolic link, which only --follow-links allows" : std::strerror(errno);
     close(directory);
     directory = next;
   }
@@ -214,13 +217,13 @@ MappedFile *ModelFile::openExternal(StringRef location, std::string &reason) {
   auto [place, isNew] = externals.try_emplace(location);
   if (!isNew && place->second)
     return place->second.get();
-  int descriptor = openInside(folder, location, reason);
+  int descriptor = openInside(folder, location, followsLinks, reason);
   if (descriptor < 0)
     return nullptr;
   struct stat status;
-  if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
+  if (!followsLinks && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1) {
     close(descriptor);
-    reason = "the file has several hard links, so it may lie outside the model's directory";
+    reason = "the file has several hard links, so it may lie outside the model's directory, which only --follow-links allows";
     return nullptr;
   }
   place->second = MappedFile::map(descriptor, reason);

@@ -41,13 +41,16 @@ private:
 /// The parsed model and the external files that its tensors name. Its tensors' bytes live as long as it does.
 class ModelFile {
 public:
-  explicit ModelFile(std::string path);
+  /// `followsLinks`: weights may lie behind symbolic links, or in files with several hard links, so anywhere.
+  explicit ModelFile(std::string path, bool followsLinks = false);
   ~ModelFile();
 
   llvm::LogicalResult load(Diagnostics &diagnostics);
   const onnx::ModelProto &model() const { return *proto; }
   /// Reads the libraries that the options name, and gives the model the functions of theirs that it calls.
   llvm::LogicalResult addLibraries(const ImportOptions &options, Diagnostics &diagnostics);
+  /// Puts nodes into the order of their values. Returns a warning if they were not in it, or an empty text.
+  std::string sortNodes();
   /// Null if there are none.
   const FunctionLibraries *getLibraries() const { return libraries.get(); }
   /// Cuts the groups of delegates out of the model, which has been checked.
@@ -65,6 +68,7 @@ private:
 
   std::string path;
   std::string folder;
+  bool followsLinks;
   std::unique_ptr<onnx::ModelProto> proto;
   std::unique_ptr<FunctionLibraries> libraries;
   std::unique_ptr<Delegates> delegates;

@@ -121,8 +121,9 @@ LogicalResult SignatureReader::bindInput(Scope &scope, StringRef name, RankedTen
 }
 
 LogicalResult SignatureReader::addInput(Scope &scope, const onnx::ValueInfoProto &input) {
-  // An initializer of the same name is the input's default, and Kiln takes it as its value.
-  if (scope.initializers.contains(input.name()) || scope.sparseInitializers.contains(input.name()))
+  // An initializer of the same name is the input's default, and Kiln takes it as its value if no option gives another one.
+  bool hasDefault = scope.initializers.contains(input.name()) || scope.sparseInitializers.contains(input.name());
+  if (hasDefault && !options.bindings.count(input.name()))
     return success();
   if (auto added = addList(scope, input))
     return *added;
@@ -204,11 +205,15 @@ LogicalResult SignatureReader::returnOutputs(Scope &scope, BodyImporter &body) {
     std::optional<Value> value = body.getValues().lookup(scope, output.name(), reason);
     if (!value)
       return diagnostics.error("output " + reason);
-    if (!seen.insert(output.name()).second)
-      return diagnostics.error(where + ": is listed twice: a duplicate");
+    // A value that is listed again is an output of its own.
+    std::string name = output.name();
+    for (unsigned number = 2; !seen.insert(name).second; ++number)
+      name = output.name() + "_" + std::to_string(number);
     if (!*value)
       continue;
     if (!isa<RankedTensorType>(value->getType())) {
+      if (name != output.name())
+        return diagnostics.error(where + ": is a list, and is listed twice");
       if (failed(returnList(output, *value, values)))
         return failure();
       continue;
@@ -219,17 +224,17 @@ LogicalResult SignatureReader::returnOutputs(Scope &scope, BodyImporter &body) {
     bool isListOfMaps = isDeclared && output.type().has_sequence_type() && output.type().sequence_type().elem_type().has_map_type();
     if (isListOfMaps) {
       values.push_back(*value);
-      outputNames.push_back(output.name());
+      outputNames.push_back(name);
       continue;
     }
     if (isDeclared && !output.type().has_tensor_type() && (!isOptional || scope.tensors.contains(output.name())))
       return diagnostics.error(where + " is a tensor, but the model declares type " + kindOf(output.type()));
     if (isOptional)
-      sequences.push_back({output.name(), false, true, true, false, static_cast<unsigned>(values.size()), 1});
+      sequences.push_back({name, false, true, true, false, static_cast<unsigned>(values.size()), 1});
     if (failed(body.getValues().checkDeclared(scope, output.name(), *value, where)))
       return failure();
     values.push_back(*value);
-    outputNames.push_back(output.name());
+    outputNames.push_back(name);
   }
   if (graph.output_size() == 0)
     return diagnostics.error("the graph has no outputs");

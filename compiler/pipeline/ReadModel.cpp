@@ -69,6 +69,7 @@ ImportOptions makeImportOptions(const CompileOptions &options) {
   import.delegates = options.delegates;
   import.limits = options.limits;
   import.strict = options.strict;
+  import.followLinks = options.followLinks;
   // What is narrower in the library than in the file may still fit; the compile's end tells.
   if (!options.externalWeights && options.ranks.empty() && options.stopAfter.empty() && options.weightsType.empty() && options.compute.empty())
     import.mostExternalBytes = maxEmbeddedBytes;

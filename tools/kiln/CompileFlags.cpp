@@ -62,7 +62,8 @@ static cl::list<std::string> shard("shard",
     cl::value_desc("auto|FILE|NAME=DIM,..."), cl::sub(compilingCommands));
 static cl::list<std::string> shape("shape", cl::desc("Make the shape of an input static; ? leaves a dimension dynamic"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
-static cl::list<std::string> bind("bind", cl::desc("Make an input a constant"), cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
+static cl::list<std::string> bind("bind", cl::desc("Make an input a constant, or give one that has a default another value"),
+    cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
 static cl::list<std::string> sequence("sequence",
     cl::desc("Length of an input that is a sequence, and shapes of its elements if the model does not declare them: one for all or one for each"),
     cl::value_desc("INPUT=LENGTH[:2x3,...]"), cl::sub(compilingCommands));
@@ -125,13 +126,17 @@ static cl::opt<bool> strict("strict",
     cl::desc("Report an error instead of splitting a composite for which the target has no fused kernel, and for a declared shape that is not what the nodes "
              "compute"),
     cl::sub(compilingCommands));
+static cl::opt<bool> followLinks("follow-links",
+    cl::desc("Read weights in files of their own through symbolic links, and from files with several hard links, as caches of models have them. They may "
+             "then lie anywhere"),
+    cl::sub(compilingCommands));
 static cl::opt<std::string> weights("weights", cl::desc("Where to put the weights: embed (default) or file"), cl::value_desc("PLACE"), cl::init("embed"),
     cl::sub(packagingCommands));
 static cl::list<std::string> limit("limit", cl::CommaSeparated,
     cl::desc("Change a limit, here with its default. On the model: rank (32), nodes (400000, after inlining of functions), operands (16384 inputs or outputs "
              "of a node), depth (100, of functions and branches), tensor-bytes (8 GiB), fold-bytes (64 MiB of constants that an operation folded at "
-             "compile time may read). On a run: string-bytes (65536, of the text that an operator creates), string-parts (64, that StringSplit and "
-             "Tokenizer find), image-height and image-width (4096, that ImageDecoder decodes)"),
+             "compile time may read). On a run: string-bytes (65536, of the text that an operator creates, with a 64th more for each string), "
+             "string-parts (256, that StringSplit and Tokenizer find in a string), image-height and image-width (4096, that ImageDecoder decodes)"),
     cl::value_desc("NAME=NUMBER,..."), cl::sub(compilingCommands));
 static cl::opt<std::string> cxx("cxx", cl::desc("C++ compiler for the objects (default: built in)"), cl::value_desc("COMPILER"),
     cl::sub(codeCommands));
@@ -460,6 +465,7 @@ Expected<CompileOptions> getLibraryOptions() {
   if (!decompose.empty())
     options.decompose.assign(decompose.begin(), decompose.end());
   options.strict = strict;
+  options.followLinks = followLinks;
   if (Error error = setGoals(options))
     return std::move(error);
   options.cxx = cxx;

@@ -339,7 +339,7 @@ CASES = [
     ("input 1 (B) has type int64, but input 0 has float, and the operator takes one type for both", "float[2] x, int64[2] z", "y = Add(x, z)"),
     ("input 0 (X) is a sequence, expected a tensor", "float[2] x", "s = SequenceConstruct(x) y = Relu(s)"),
     ("input 1 (shape) has rank 2, expected 1", "float[2] x", "y = Reshape(x, s)", "int64[1, 1] s = {2}"),
-    ("input 0 (cond) has rank 2, expected 0 to 1", "bool[1, 1] c, float[2] x", "y = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g () => (b) { b = Neg(x) }>(c)"),
+    ("input 0 (M) has rank 2, expected 0 to 1", "int64[1, 1] m, bool c, float[2] x", "y = Loop<body = g (int64 i, bool d, float[2] v) => (bool e, float[2] w) { e = Identity(d) w = Neg(v) }>(m, c, x)"),
     ("the branch has 1 inputs, expected none", "float[2] x",
      "y = If<then_branch = g () => (a) { a = Neg(x) }, else_branch = g (float[2] u) => (b) { b = Neg(u) }>(c)", "bool c = {1}"),
     ("depth is 0, expected a positive number", "int64[2] x", "y = OneHot(x, d, v)", "int64 d = {0}, float[2] v = {0, 1}"),
