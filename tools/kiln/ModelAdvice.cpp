@@ -66,6 +66,16 @@ static void fixShapes(const ModelSummary &summary, int64_t size, bool onlyLast, 
   }
 }
 
+/// Bounds for all dimensions that the model leaves open.
+static void boundDims(const ModelSummary &summary, int64_t most, Trial &trial) {
+  for (const ModelSummary::Tensor &input : summary.inputs)
+    for (auto [axis, dim] : enumerate(input.dims)) {
+      std::string name = trial.import.rename(dim.second.empty() ? input.name + "_" + std::to_string(axis) : dim.second);
+      if (dim.first < 0 && !trial.import.shapes.count(input.name) && !trial.import.dims.count(name) && trial.import.dimBounds.try_emplace(name, 1, most).second)
+        trial.words.push_back("--dim " + quoteForShell(name + "=1.." + std::to_string(most)));
+    }
+}
+
 namespace {
 /// What is known of a model that was imported.
 struct Outcome {
@@ -155,6 +165,15 @@ Advice findMissingOptions(const CompileOptions &options, const ModelSummary &sum
   std::vector<Trial> beginnings = {given};
   if (!bound.words.empty())
     beginnings.insert(numbers.empty() ? beginnings.end() : beginnings.begin(), bound);
+  // A model with bounds is for all sizes within them.
+  for (const Trial &beginning : beginnings)
+    for (int64_t most : {4096, 512, 64}) {
+      Trial trial = beginning;
+      boundDims(summary, most, trial);
+      std::string before = beginning.words.empty() || numbers.empty() ? "" : numbers + "; ";
+      if (trial.words.size() > beginning.words.size() && isImported(trial))
+        return {join(trial.words, " "), before + "sizes up to " + std::to_string(most) + " are an example of bounds that are accepted"};
+    }
   for (const Trial &beginning : beginnings)
     for (bool onlyLast : {false, true})
       for (int64_t size : triedSizes) {

@@ -389,6 +389,14 @@ static Expected<NamedSizes> collectDims(const LoadedModel &model, ArrayRef<std::
     for (int axis = 0; tensor && info.dim_symbols && axis < info.rank && size_t(axis) < tensor->getDims().size(); ++axis)
       if (info.dim_symbols[axis] >= 0)
         dims.emplace(model.getInfo().symbols[info.dim_symbols[axis]].name, tensor->getDims()[axis]);
+  // A batch whose size nobody says is 1, where no other dimension is open.
+  NamedSizes open = proposeSizes(model, dims);
+  if (!areSingleBatches(model, open))
+    return dims;
+  for (const auto &[name, size] : open)
+    errs() << "note: dimension '" << name << "' has no size, and is taken to be a batch of 1; --run-dim " << quoteForShell(name + "=N")
+           << " gives another one\n";
+  dims.insert(open.begin(), open.end());
   return dims;
 }
 

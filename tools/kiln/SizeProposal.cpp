@@ -19,13 +19,13 @@ public:
   /// First with a few likely sizes for each dimension, then with many.
   bool solve() { return meetsDemands(none) && (solve(0, /*isThorough=*/false) || solve(0, /*isThorough=*/true)); }
   const std::vector<int64_t> &getSizes() const { return sizes; }
+  Meaning findMeaning(int symbol) const;
 
 private:
   static constexpr int64_t none = -1;
   /// Expressions that are evaluated before the search gives up.
   static constexpr int mostTries = 8000;
 
-  Meaning findMeaning(int symbol) const;
   std::vector<int64_t> listCandidates(int symbol, bool isThorough) const;
   void addSolutions(int symbol, std::vector<int64_t> &candidates) const;
   std::vector<int> listOpen(const kiln_demand_info &demand) const;
@@ -162,6 +162,17 @@ NamedSizes proposeSizes(const LoadedModel &model, const NamedSizes &known) {
     if (std::string name = model.getInfo().symbols[symbol].name; size >= 0 && !known.count(name))
       result[name] = size;
   return result;
+}
+
+bool areSingleBatches(const LoadedModel &model, const NamedSizes &sizes) {
+  Proposer proposer(model, {});
+  auto isBatch = [&](const auto &size) {
+    for (int symbol = 0; symbol < model.getInfo().num_symbols; ++symbol)
+      if (size.first == model.getInfo().symbols[symbol].name)
+        return size.second == 1 && proposer.findMeaning(symbol) == Meaning::Batch;
+    return false;
+  };
+  return !sizes.empty() && all_of(sizes, isBatch);
 }
 
 } // namespace kiln

@@ -10,6 +10,9 @@ namespace kiln {
 /// of pictures and sentences that models are often meant for. Empty if none is found.
 NamedSizes proposeSizes(const LoadedModel &model, const NamedSizes &known);
 
+/// Whether these dimensions are all batches of the model, of one each.
+bool areSingleBatches(const LoadedModel &model, const NamedSizes &sizes);
+
 } // namespace kiln
 
 #endif // KILN_TOOLS_KILN_SIZEPROPOSAL_H

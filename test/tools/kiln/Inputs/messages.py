@@ -46,7 +46,7 @@ CASES = [
     (["verify", "m.onnx", "--data", "set"], 1, "input_0.pb: No such file or directory"),
     (["verify", "m.onnx", "--data", "nowhere"], 1, "nowhere: No such file or directory"),
     (["inspect", "nothing.a"], 1, "nothing.a: No such file or directory"),
-    (["bench", "m.onnx"], 1, "dimension 'N' has no size: for example kiln bench m.onnx --run-dim N="),
+    (["bench", "m.onnx", "--dim", "N=2..8"], 1, "dimension 'N' has no size: for example kiln bench m.onnx --dim N=2..8 --run-dim N="),
     (["m.onnx", "-o", "out", "--cxx=/nowhere/c++"], 1, "/nowhere/c++"),
     (["m.onnx", "-o", "out", "--cxx=false"], 1, "false"),
     (["m.onnx", "-o", "out", "--cxx=c++"], 1, f"cannot make a temporary folder in '{folder}/missing' for the compiler: No such file or directory",
