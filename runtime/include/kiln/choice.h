@@ -71,8 +71,8 @@ static inline const char *find_variable(const char *name) {
 // The CPU's features without those that the environment takes away.
 static inline cpu::set read_features() { return cpu::without(cpu::read(), find_variable("KILN_CPU_WITHOUT")); }
 
-// What was found first stays: threads that are first at once find the same, and one of them is kept. A refusal does not stay, because Linux refuses while a thread
-// has an alternate signal stack that is too small for tiles.
+// What was found first stays: threads that are first at once find the same, and one of them is kept. A refusal does not stay, because Linux refuses only while
+// a thread has an alternate signal stack that is too small for tiles.
 static inline int32_t keep_target(int32_t found, int32_t *kept) {
   int32_t known = 0;
   if (found == tiles_refused)
