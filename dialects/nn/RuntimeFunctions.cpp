@@ -1,4 +1,5 @@
 //===- RuntimeFunctions.cpp - Random numbers, strings and pictures ------------===//
+#include "dialects/kernel/KeySlots.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/NNRuntimeOps.h"
@@ -11,6 +12,12 @@ using namespace kiln::nn;
 
 static Attribute number(Operation *op, int64_t value) { return Builder(op->getContext()).getI64IntegerAttr(value); }
 static ArrayAttr list(Operation *op, ArrayRef<Attribute> literals) { return Builder(op->getContext()).getArrayAttr(literals); }
+
+/// The slots in which kiln::find_key finds these keys.
+static Attribute slots(ArrayAttr keys, bool caseSensitive) {
+  auto texts = llvm::map_to_vector(keys.getAsRange<StringAttr>(), [](StringAttr key) { return key.getValue(); });
+  return Builder(keys.getContext()).getDenseI32ArrayAttr(kernel::makeKeySlots(texts, caseSensitive));
+}
 
 //===- Calls ---------------------------------------------------------------===//
 
@@ -26,23 +33,9 @@ bool StringEqualOp::isElementwise() { return true; }
 
 StringRef StringFindOp::getFunction() { return "kiln::string_find"; }
 bool StringFindOp::isElementwise() { return true; }
-/// Sorted keys, the position of each, and the value for unknown strings. Of equal keys, the first is used.
+/// The keys, the slots of their hashes, and the value for unknown strings.
 ArrayAttr StringFindOp::getLiterals() {
-  std::vector<std::pair<StringAttr, int32_t>> sorted;
-  for (auto [place, key] : llvm::enumerate(getKeys().getAsRange<StringAttr>()))
-    sorted.emplace_back(key, static_cast<int32_t>(place));
-  llvm::sort(sorted, [](const auto &a, const auto &b) {
-    return std::pair(a.first.getValue(), a.second) < std::pair(b.first.getValue(), b.second);
-  });
-  sorted.erase(std::unique(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.first == b.first; }), sorted.end());
-  SmallVector<Attribute> keys;
-  SmallVector<int32_t> places;
-  for (auto [key, place] : sorted) {
-    keys.push_back(key);
-    places.push_back(place);
-  }
-  Builder b(getContext());
-  return list(*this, {b.getArrayAttr(keys), b.getDenseI32ArrayAttr(places), number(*this, getKeys().size())});
+  return list(*this, {getKeysAttr(), slots(getKeys(), /*caseSensitive=*/true), number(*this, getKeys().size())});
 }
 
 StringRef StringMatchOp::getFunction() { return "kiln::string_match"; }
@@ -64,7 +57,9 @@ bool StringCaseOp::reportsFaults() { return true; }
 ArrayAttr StringCaseOp::getLiterals() { return list(*this, {getRoomAttr(), getEachAttr(), number(*this, getUpper())}); }
 
 StringRef StringFilterOp::getFunction() { return "kiln::string_filter"; }
-ArrayAttr StringFilterOp::getLiterals() { return list(*this, {getStopWordsAttr(), number(*this, getCaseSensitive())}); }
+ArrayAttr StringFilterOp::getLiterals() {
+  return list(*this, {getStopWordsAttr(), slots(getStopWords(), getCaseSensitive()), number(*this, getCaseSensitive())});
+}
 
 StringRef StringSplitOp::getFunction() { return "kiln::string_split"; }
 bool StringSplitOp::reportsFaults() { return true; }

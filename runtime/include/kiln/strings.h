@@ -4,6 +4,7 @@
 #define KILN_STRINGS_H
 
 #include "kiln/entry.h"
+#include "kiln/keys.h"
 
 namespace kiln {
 
@@ -27,19 +28,12 @@ static inline void string_fill(kiln_string *out, int64_t count, const kiln_strin
     out[i] = values[i];
 }
 
-// places[j] for the key j that the string is, otherwise `missing`. Keys are sorted.
-static inline void string_find(const kiln_string *in, int64_t *out, int64_t begin, int64_t end, const kiln_string *keys,
-                               int64_t count, const int32_t *places, int64_t, int64_t missing) {
+// The number of the first key that the string is, otherwise `missing`.
+static inline void string_find(const kiln_string *in, int64_t *out, int64_t begin, int64_t end, const kiln_string *keys, int64_t,
+                               const int32_t *slots, int64_t slotCount, int64_t missing) {
   for (int64_t i = begin; i < end; ++i) {
-    int64_t low = 0, high = count;
-    while (low < high) {
-      const int64_t middle = low + (high - low) / 2;
-      if (compare_strings(keys[middle], in[i]) < 0)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    out[i] = low < count && compare_strings(keys[low], in[i]) == 0 ? places[low] : missing;
+    const int64_t key = find_key(in[i], keys, slots, slotCount, true);
+    out[i] = key < 0 ? missing : key;
   }
 }
 
@@ -123,31 +117,6 @@ static inline void string_concat(const kiln_string *a, const kiln_string *b, kil
   *size = room.size();
 }
 
-// The letter of the other case, for those of two bytes at most whose pair has as many: ASCII, Latin-1, Greek, Cyrillic.
-static inline uint32_t change_case(uint32_t letter, bool upper) {
-  struct Range {
-    uint32_t first, last, distance;
-  };
-  constexpr Range ranges[] = {{'A', 'Z', 32},       {0xc0, 0xd6, 32},   {0xd8, 0xde, 32},  {0x391, 0x3a1, 32},
-                              {0x3a3, 0x3a9, 32}, {0x410, 0x42f, 32}, {0x400, 0x40f, 80}};
-  for (const Range &range : ranges) {
-    const uint32_t shift = upper ? range.distance : 0;
-    if (letter >= range.first + shift && letter <= range.last + shift)
-      return upper ? letter - range.distance : letter + range.distance;
-  }
-  return letter;
-}
-
-// The letter at `at` and its bytes: one or two; longer ones are given byte by byte, and no case is changed in them.
-static inline uint32_t read_letter(const kiln_string &text, int64_t at, int &length) {
-  const uint32_t first = uint8_t(text.data[at]);
-  length = 1;
-  if (first < 0xc2 || first > 0xdf || at + 1 >= text.size || (uint8_t(text.data[at + 1]) & 0xc0) != 0x80)
-    return first < 0x80 ? first : 0xffffffffu;
-  length = 2;
-  return ((first & 0x1f) << 6) | (uint8_t(text.data[at + 1]) & 0x3f);
-}
-
 template <typename Byte>
 static inline void string_case(const kiln_string *in, kiln_string *out, Byte *bytes, int64_t *size, int32_t *status,
                                int64_t count, int64_t capacity, int64_t each, int64_t upper) {
@@ -168,29 +137,13 @@ static inline void string_case(const kiln_string *in, kiln_string *out, Byte *by
   *size = room.size();
 }
 
-static inline bool equal_letters(const kiln_string &a, const kiln_string &b) {
-  int lengthA, lengthB;
-  int64_t i = 0, j = 0;
-  for (; i < a.size && j < b.size; i += lengthA, j += lengthB) {
-    const uint32_t x = read_letter(a, i, lengthA), y = read_letter(b, j, lengthB);
-    const bool isOther = x == 0xffffffffu || y == 0xffffffffu;
-    if (isOther ? x != y || a.data[i] != b.data[j] : change_case(x, false) != change_case(y, false))
-      return false;
-  }
-  return i == a.size && j == b.size;
-}
-
 // Those that are none of the stop words, in order; one empty string when none is left.
-static inline void string_filter(const kiln_string *in, kiln_string *out, int64_t *kept, int64_t count, const kiln_string *stops,
-                                 int64_t stopCount, int64_t caseSensitive) {
+static inline void string_filter(const kiln_string *in, kiln_string *out, int64_t *kept, int64_t count, const kiln_string *stops, int64_t,
+                                 const int32_t *slots, int64_t slotCount, int64_t caseSensitive) {
   int64_t found = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    bool stopped = false;
-    for (int64_t j = 0; j < stopCount && !stopped; ++j)
-      stopped = caseSensitive ? compare_strings(in[i], stops[j]) == 0 : equal_letters(in[i], stops[j]);
-    if (!stopped)
+  for (int64_t i = 0; i < count; ++i)
+    if (find_key(in[i], stops, slots, slotCount, caseSensitive != 0) < 0)
       out[found++] = in[i];
-  }
   if (found == 0)
     out[found++] = kiln_string{"", 0};
   *kept = found;

@@ -117,11 +117,11 @@ void transforms(float *f, double *d, const int32_t *factors) {
 void strings(const kiln_string *a, kiln_string *out, int64_t *n, uint8_t *bytes, int32_t *status, const int32_t *table) {
   string_fill(out, 9, a, 9);
   string_equal(a, out, bytes, 0, 9);
-  string_find(a, n, 0, 9, a, 9, table, 9, 9);
+  string_find(a, n, 0, 9, a, 9, table, 16, 9);
   string_match(a, bytes, 0, 9, table, 256, table, 9, 3);
   string_concat(a, a, out, bytes, n, status, 9, 99, 9);
   string_case(a, out, bytes, n, status, 9, 99, 9, 1);
-  string_filter(a, out, n, 9, a, 1, 0);
+  string_filter(a, out, n, 9, a, 1, table, 2, 0);
   string_split(a, out, n, n + 1, status, 9, 9, 9, a[0]);
   string_order(a, n, n + 9, 9);
   string_hash(a, reinterpret_cast<uint32_t *>(n), 0, 9, 7);

@@ -38,12 +38,39 @@ TEST_F(Strings, CompareByBytes) {
   EXPECT_EQ(compare_strings(view(""), {nullptr, 0}), 0);
 }
 
-TEST_F(Strings, FindGivesPlacesOfSortedKeys) {
-  auto in = views({"b", "x", "", "ab", "a"}), keys = views({"a", "ab", "b"});
-  const int32_t places[] = {2, 0, 1};
-  int64_t found[5];
-  string_find(in.data(), found, 0, 5, keys.data(), 3, places, 3, 9);
-  EXPECT_EQ(std::vector<int64_t>(found, found + 5), (std::vector<int64_t>{1, 9, 9, 0, 2}));
+/// Slots of which all but one are taken, so that searches go round the end.
+std::vector<int32_t> fillSlots(const std::vector<kiln_string> &keys, bool caseSensitive) {
+  std::vector<int32_t> slots(4);
+  for (size_t key = 0; key < keys.size(); ++key) {
+    size_t at = hash_key(keys[key], caseSensitive) % slots.size();
+    while (slots[at])
+      at = (at + 1) % slots.size();
+    slots[at] = int32_t(key) + 1;
+  }
+  return slots;
+}
+
+TEST_F(Strings, FindGivesPlacesOfKeys) {
+  auto in = views({"b", "x", "", "ab", "a", "A"}), keys = views({"ab", "b", "a"});
+  auto slots = fillSlots(keys, true);
+  int64_t found[6];
+  string_find(in.data(), found, 0, 6, keys.data(), 3, slots.data(), 4, 9);
+  EXPECT_EQ(std::vector<int64_t>(found, found + 6), (std::vector<int64_t>{1, 9, 9, 0, 2, 9}));
+  string_find(in.data(), found, 0, 1, nullptr, 0, nullptr, 0, 7);
+  EXPECT_EQ(found[0], 7);
+}
+
+TEST_F(Strings, KeysOfAnyCaseHaveOneHash) {
+  auto words = views({"\u00c4pfel", "\u00e4PFEL", "\u0401\u4e2d\xff", "\u0451\u4e2d\xff", "a\xc3"});
+  EXPECT_EQ(hash_key(words[0], false), hash_key(words[1], false));
+  EXPECT_NE(hash_key(words[0], true), hash_key(words[1], true));
+  EXPECT_TRUE(equal_keys(words[2], words[3], false));
+  EXPECT_EQ(hash_key(words[2], false), hash_key(words[3], false));
+  auto slots = fillSlots({words[0], words[2], words[4]}, false);
+  const std::vector<kiln_string> keys = {words[0], words[2], words[4]};
+  EXPECT_EQ(find_key(words[1], keys.data(), slots.data(), 4, false), 0);
+  EXPECT_EQ(find_key(words[3], keys.data(), slots.data(), 4, false), 1);
+  EXPECT_EQ(find_key(words[4], keys.data(), slots.data(), 4, false), 2);
 }
 
 TEST_F(Strings, ConcatFillsItsRoomAndNoMore) {
@@ -80,11 +107,12 @@ TEST_F(Strings, FilterLeavesOneEmptyString) {
   auto in = views({"The", "cat", "the"}), stops = views({"the"});
   kiln_string out[3];
   int64_t kept;
-  string_filter(in.data(), out, &kept, 3, stops.data(), 1, true);
+  auto exact = fillSlots(stops, true), any = fillSlots(stops, false);
+  string_filter(in.data(), out, &kept, 3, stops.data(), 1, exact.data(), 4, true);
   EXPECT_EQ(texts(out, kept), (Texts{"The", "cat"}));
-  string_filter(in.data(), out, &kept, 3, stops.data(), 1, false);
+  string_filter(in.data(), out, &kept, 3, stops.data(), 1, any.data(), 4, false);
   EXPECT_EQ(texts(out, kept), (Texts{"cat"}));
-  string_filter(in.data(), out, &kept, 1, stops.data(), 1, false);
+  string_filter(in.data(), out, &kept, 1, stops.data(), 1, any.data(), 4, false);
   EXPECT_EQ(texts(out, kept), (Texts{""}));
 }
 
