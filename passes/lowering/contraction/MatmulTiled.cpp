@@ -105,7 +105,7 @@ TileShape limitRows(TileShape tile) {
 }
 
 namespace {
-/// A product in f32, or by a step of several products, with operands that are linear views of buffers.
+/// A product in f32 or f64, or by a step of several products, with operands that are linear views of buffers.
 struct LinearMatmul {
   MatmulOp op;
   TracedView lhs, rhs;
@@ -168,9 +168,12 @@ struct LinearMatmul {
 
 private:
   static std::string findFault(MatmulOp op, bool isLhsLinear, bool isRhsLinear, kernel::StepAttr step) {
-    for (auto [side, value] : {std::pair("left side", op.getLhs()), std::pair("right side", op.getRhs()), std::pair("result", op.getResult())})
-      if (!step && !isReal(value) && !(value == op.getRhs() && isWeightElement(op.getRhs().getType().getElementType())))
-        return "it is for f32, f16 and bf16, the " + std::string(side) + " is " + llvm::to_string(getElementTypeOrSelf(value.getType()));
+    Type left = op.getLhs().getType().getElementType(), right = op.getRhs().getType().getElementType(), result = op.getType().getElementType();
+    bool isAny = step || multipliesInF64(left, right, result);
+    for (auto [side, type, fits] : {std::tuple("left side", left, computesInF32(left)), std::tuple("right side", right, isWeightElement(right)),
+                                    std::tuple("result", result, computesInF32(result))})
+      if (!isAny && !fits)
+        return "it is for f32, f16 and bf16, or f64 alone, the " + std::string(side) + " is " + llvm::to_string(type);
     // Tiles of nothing have no size.
     if (llvm::is_contained(op.getType().getShape(), 0))
       return "the result has no elements";
@@ -210,17 +213,20 @@ Contraction LinearMatmul::contraction(KernelBuilder &k) const {
   return c;
 }
 
+/// "f32 product", or of f64.
+static std::string nameProduct(MatmulOp op) { return llvm::to_string(computeType(op.getType().getElementType())) + " product "; }
+
 KernelMatch matchGemmTiled(GroupOp group, Operation *anchor, kernel::TargetAttr target) {
   std::string why;
   auto matmul = LinearMatmul::match(group, anchor, &why);
   if (!matmul)
     return refuse(why);
-  return accept(matmul->packedRhs      ? "f32 product whose right side the caller has packed, accumulators in registers"
-                : matmul->isPackable() ? "f32 product with constant weights: panels made at compile time, accumulators in registers"
-                : matmul->isReadInPlace(target)
-                    ? "f32 product of computed operands, the right side read in place, accumulators in registers"
-                    : "f32 product of few rows: both sides read in place, accumulators in registers",
-                planProduct(target, matmul->chooseTile(target)));
+  StringRef how = matmul->packedRhs      ? "whose right side the caller has packed, accumulators in registers"
+                  : matmul->isPackable() ? "with constant weights: panels made at compile time, accumulators in registers"
+                  : matmul->isReadInPlace(target)
+                      ? "of computed operands, the right side read in place, accumulators in registers"
+                      : "of few rows: both sides read in place, accumulators in registers";
+  return accept(nameProduct(matmul->op) + how, planProduct(target, matmul->chooseTile(target)));
 }
 
 /// Columns of the right side in panels that the caller has made.
@@ -327,8 +333,8 @@ KernelMatch matchGemmDots(GroupOp group, Operation *anchor, kernel::TargetAttr t
     return refuse(Twine("the ") + (isLhsDense ? "right" : "left") + " side is not contiguous along the sum");
   PlanNumbers numbers{{target.tuned(Tuned::Dots), 1, lanes}, {}};
   numbers.blocks = target.tuned(Tuned::DotBlocks);
-  return accept(oneColumn ? "f32 product with one column: vectors along the sum" : "f32 product of few rows, both sides contiguous along the sum",
-                std::move(numbers));
+  StringRef how = oneColumn ? "with one column: vectors along the sum" : "of few rows, both sides contiguous along the sum";
+  return accept(nameProduct(matmul->op) + how, std::move(numbers));
 }
 
 FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
@@ -337,7 +343,7 @@ FailureOr<LaunchInfo> lowerGemmDots(KernelBuilder &k, Operation *anchor) {
   return lowerDotContraction(k, c);
 }
 
-/// A constant right side of f32 with long sums: a part of a panel at a time stays in the first-level cache while all rows are multiplied by it.
+/// A constant right side of f32 or f64 with long sums: a part of a panel at a time stays in the first-level cache while all rows are multiplied by it.
 static KernelMatch matchParts(const LinearMatmul &matmul, kernel::TargetAttr target) {
   int64_t from = target.tuned(Tuned::PartsFrom), depth = *getConstantDim(getDims(MatmulOp(matmul.op).getLhs().getType()).back());
   std::optional<int64_t> rows = matmul.countRows();
@@ -348,14 +354,14 @@ static KernelMatch matchParts(const LinearMatmul &matmul, kernel::TargetAttr tar
   numbers.streams = chooseStreams(target);
   numbers.depth = target.tuned(Tuned::PackedDepth);
   numbers.blocks = target.tuned(Tuned::PartsBlocks);
-  return accept("f32 product with constant weights: panels made at compile time, " + Twine(numbers.depth) + " of a sum at a time for all rows",
+  return accept(nameProduct(matmul.op) + "with constant weights: panels made at compile time, " + Twine(numbers.depth) + " of a sum at a time for all rows",
                 std::move(numbers));
 }
 
 /// A constant right side of fewer bits than f32: many rows share what is widened.
 static KernelMatch matchWidened(const LinearMatmul &matmul, kernel::TargetAttr target) {
   Type element = MatmulOp(matmul.op).getRhs().getType().getElementType();
-  if (element.isF32())
+  if (element.isF32() || element.isF64())
     return matchParts(matmul, target);
   std::optional<int64_t> rows = matmul.countRows();
   TileShape tile = matmul.chooseTile(target);
@@ -389,7 +395,7 @@ KernelMatch matchGemmPacked(GroupOp group, Operation *anchor, kernel::TargetAttr
   numbers.streams = chooseStreams(target);
   numbers.depth = target.tuned(Tuned::PackedDepth);
   numbers.blocks = target.tuned(Tuned::PackedBlocks);
-  return accept("f32 product of computed operands: the right side is packed at run time, accumulators in registers", std::move(numbers));
+  return accept(nameProduct(matmul->op) + "of computed operands: the right side is packed at run time, accumulators in registers", std::move(numbers));
 }
 
 FailureOr<LaunchInfo> lowerGemmPacked(KernelBuilder &k, Operation *anchor) {

@@ -16,6 +16,8 @@
 #include "passes/target/choice/StepTile.h"
 #include "passes/target/groups/Places.h"
 
+#include "llvm/Support/ScopedPrinter.h"
+
 using namespace mlir;
 
 namespace kiln {
@@ -68,14 +70,14 @@ static kernel::StepAttr findStep(ConvOp conv, kernel::TargetAttr target) {
 static std::string findWindowFault(ConvOp conv, kernel::StepAttr step) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  Type input = conv.getInput().getType().getElementType(), result = conv.getType().getElementType();
-  bool isReal = computesInF32(input) && computesInF32(result) && isWeightElement(conv.getWeight().getType().getElementType());
+  Type input = conv.getInput().getType().getElementType(), weight = conv.getWeight().getType().getElementType(), result = conv.getType().getElementType();
+  bool isReal = (computesInF32(input) && computesInF32(result) && isWeightElement(weight)) || multipliesInF64(input, weight, result);
   if (conv.getLayout() != Layout::ChannelsLast)
     stream << "the layout is " << stringifyLayout(conv.getLayout()) << ", expected channels_last";
   else if (llvm::any_of(conv.getPads(), [](int64_t pad) { return pad != 0; }))
     llvm::interleaveComma(conv.getPads(), stream << "the input is padded by ");
   else if (!step && !isReal)
-    stream << "it is for f32, f16 and bf16, the input is " << input << " and the result " << result;
+    stream << "it is for f32, f16 and bf16, or f64 alone, the input is " << input << " and the result " << result;
   else if (llvm::is_contained(conv.getType().getShape(), 0))
     stream << "the result has no elements";
   else if (!isa<BlockArgument>(conv.getInput()))
@@ -138,8 +140,9 @@ KernelMatch matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr 
   auto conv = cast<ConvOp>(anchor);
   if (std::string why = findTilingFault(group, conv); !why.empty())
     return refuse(why);
-  return accept(conv.getGroups() == 1 ? "channels_last f32 convolution with constant weights: output pixels are the rows of a matrix product"
-                                      : "grouped channels_last f32 convolution: one matrix product a group",
+  std::string type = llvm::to_string(computeType(conv.getType().getElementType()));
+  return accept("channels_last " + type + " convolution " +
+                    (conv.getGroups() == 1 ? "with constant weights: output pixels are the rows of a matrix product" : "in groups: one matrix product a group"),
                 planProduct(target, chooseConvTile(ConvShape(conv), target)));
 }
 

@@ -131,6 +131,8 @@ PlanNumbers planUnpackedProduct(kernel::TargetAttr target, std::optional<int64_t
 
 bool isWeightElement(Type element) { return nn::computesInF32(element) || element.isSignlessInteger(8); }
 
+bool multipliesInF64(Type lhs, Type rhs, Type result) { return lhs.isF64() && rhs.isF64() && result.isF64(); }
+
 kernel::StepAttr findStep(kernel::TargetAttr target, Type lhs, Type rhs, Type result) {
   Type sum = nn::computeType(result);
   if (kernel::StepAttr bytes = findByteStep(target); bytes.takes(lhs, rhs, sum))

@@ -39,6 +39,9 @@ inline bool isF16(mlir::Type lhs) { return lhs.isF16(); }
 /// Whether kernels that compute in f32 take constant weights of such elements, which they widen as they load them.
 bool isWeightElement(mlir::Type element);
 
+/// Whether both sides of a product and its result are f64. Kernels that compute in f32 compute such products in f64.
+bool multipliesInF64(mlir::Type lhs, mlir::Type rhs, mlir::Type result);
+
 /// The step that multiplies several such elements for each sum, which has the type that the result is computed in. Null: the target has none.
 kernel::StepAttr findStep(kernel::TargetAttr target, mlir::Type lhs, mlir::Type rhs, mlir::Type result);
 

@@ -1,6 +1,6 @@
 // RUN: not kiln-opt %s --kiln-set-target=name=x86-64-v3 --nn-verify-target 2>&1 | FileCheck %s
 
-func.func @main(%x: tensor<2xf32>, %a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %f: tensor<2x3xf64>, %g: tensor<3x4xf64>, %index: tensor<2xi64>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2x4xf32>) {
+func.func @main(%x: tensor<2xf32>, %a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %f: tensor<2x3xi32>, %g: tensor<3x4xi32>, %index: tensor<2xi64>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2x4xf32>) {
   // CHECK: error: 'nn.exp' op is outside of a group after the target stage
   %e = nn.exp %x : tensor<2xf32>
   // CHECK: error: 'nn.group' op is a group without a plan or a reason after the target stage
@@ -36,11 +36,11 @@ func.func @main(%x: tensor<2xf32>, %a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %f:
     nn.yield %p : tensor<2x4xf32>
   }
   // What a kernel's row says of a group holds for plans that are written by hand.
-  // CHECK: error: 'nn.group' op has a plan that its kernel cannot follow: kernel 'gemm_tiled' does not compute this group: it is for f32, f16 and bf16, the left side is f64
-  %d = nn.group(%f, %g) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [2, 1, 4], chunk = 64, streams = 1>, reason = ""} : (tensor<2x3xf64>, tensor<3x4xf64>) -> tensor<2x4xf64> {
-  ^bb0(%y: tensor<2x3xf64>, %z: tensor<3x4xf64>):
-    %p = nn.matmul %y, %z : tensor<2x3xf64>, tensor<3x4xf64> -> tensor<2x4xf64>
-    nn.yield %p : tensor<2x4xf64>
+  // CHECK: error: 'nn.group' op has a plan that its kernel cannot follow: kernel 'gemm_tiled' does not compute this group: it is for f32, f16 and bf16, or f64 alone, the left side is i32
+  %d = nn.group(%f, %g) {plan = #kernel.plan<kernel = "gemm_tiled", tile = [2, 1, 4], chunk = 64, streams = 1>, reason = ""} : (tensor<2x3xi32>, tensor<3x4xi32>) -> tensor<2x4xi32> {
+  ^bb0(%y: tensor<2x3xi32>, %z: tensor<3x4xi32>):
+    %p = nn.matmul %y, %z : tensor<2x3xi32>, tensor<3x4xi32> -> tensor<2x4xi32>
+    nn.yield %p : tensor<2x4xi32>
   }
   // CHECK: error: 'nn.group' op has a plan that its kernel cannot follow: kernel 'transpose_tiled' does not compute this group: expected one operand that is read across
   %h = nn.group(%e) {plan = #kernel.plan<kernel = "transpose_tiled", tile = [4, 1, 4]>, reason = ""} : (tensor<2xf32>) -> tensor<2xf32> {
