@@ -68,11 +68,11 @@ static std::string useTypes(const std::set<std::string> &types) {
 static std::string includeFunctions(const std::set<std::string> &callees) {
   static constexpr std::pair<StringLiteral, StringLiteral> headers[] = {
       {"kiln::couple_", "coupling"}, {"kiln::decimal_", "decimal"}, {"kiln::depthwise_", "depthwise"},
-      {"kiln::dot_", "dot"},       {"kiln::fourier_", "fourier"}, {"kiln::full_trees", "full_trees"},
+      {"kiln::dot_", "dot"},       {"kiln::fourier_", "fourier"}, {"kiln::full_trees", "full_trees"}, {"kiln::greedy_boxes", "boxes"},
       {"kiln::image_", "image"},     {"kiln::lookup", "lookup"}, {"kiln::pair_", "pairs"}, {"kiln::quantize", "quantize"}, {"kiln::random_", "random"},
       {"kiln::rank_", "collectives"}, {"kiln::rounded", "order"}, {"kiln::rows_", "rows"},
       {"kiln::string_", "strings"}, {"kiln::tiles_", "tiles"}, {"kiln::token_", "tokens"},
-      {"kiln::tree_", "trees"}};
+      {"kiln::top_k", "best"}, {"kiln::tree_", "trees"}, {"kiln::unique_rows", "unique"}};
   std::string lines;
   for (auto [prefix, header] : headers)
     if (llvm::any_of(callees, [prefix = prefix](StringRef callee) { return callee.starts_with(prefix); }))

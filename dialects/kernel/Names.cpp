@@ -131,7 +131,7 @@ bool isRuntimeFunction(StringRef name) {
       "kiln::rank_start_merged", "kiln::rank_start_reduce_scatter", "kiln::rank_start_shift", "kiln::rank_wait", "kiln::rank_wait_merged",
       "kiln::string_case",   "kiln::string_concat", "kiln::string_equal",  "kiln::string_fill",   "kiln::string_filter",
       "kiln::string_find",   "kiln::string_hash",   "kiln::string_match",  "kiln::string_order",  "kiln::string_split",
-      "kiln::token_rows"};
+      "kiln::token_rows", "kiln::unique_rows"};
   // Templates of the words of a node, and of whether what equals a threshold goes right.
   static constexpr StringLiteral trees[] = {"kiln::tree_ensemble<1, false>", "kiln::tree_ensemble<2, false>", "kiln::tree_ensemble<2, true>",
                                             "kiln::tree_ensemble<3, false>"};
@@ -139,8 +139,9 @@ bool isRuntimeFunction(StringRef name) {
   static constexpr StringLiteral steps[] = {"kiln::depthwise_", "kiln::rows_", "kiln::tile_", "kiln::tiles_"};
   if (any_of(steps, [&](StringRef prefix) { return name.starts_with(prefix); }))
     return isIdentifier(name.drop_front(StringRef("kiln::").size()));
-  // A template of the number of lanes.
-  if (name.consume_front("kiln::fourier_rows<"))
+  // Templates of the number of lanes.
+  constexpr StringLiteral ofLanes[] = {"kiln::fourier_rows<", "kiln::greedy_boxes<", "kiln::top_k<", "kiln::top_k_row<"};
+  if (any_of(ofLanes, [&](StringRef function) { return name.consume_front(function); }))
     return name.consume_back(">") && name.size() <= 3 && !name.empty() && all_of(name, isDigit);
   // A template of the number of levels, and of whether nodes hold leaves.
   if (name.consume_front("kiln::full_trees<")) {

@@ -17,7 +17,21 @@ IndexExprs forEachLine(KernelBuilder &k, llvm::ArrayRef<mlir::AffineExpr> dims, 
 
 /// Stores the results of one line.
 void scanBest(KernelBuilder &k, nn::ArgReduceOp op, LineIndex at, LineValue read);
-void scanTopK(KernelBuilder &k, nn::TopKOp op, LineIndex at, LineValue read);
+
+/// The k best of rows that a kernel computes, by the runtime.
+class TopKRow {
+public:
+  /// Takes the kernel's scratch memory.
+  TopKRow(KernelBuilder &k, nn::TopKOp op);
+  /// Stores the results of line `line`. The row lies in an array of the kernel's own.
+  void emit(mlir::Value row, mlir::AffineExpr line) const;
+
+private:
+  KernelBuilder &k;
+  /// A handle: const methods of operations do not exist.
+  mutable nn::TopKOp op;
+  mlir::Value scratch;
+};
 
 } // namespace kiln
 

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/NNDataSizedOps.h"
-#include "passes/lowering/sized/IndexSort.h"
+#include "passes/lowering/sized/IndexValues.h"
 #include "passes/target/choice/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -16,7 +16,7 @@ ArrayRef<KernelRow> getDataSizedKernels() {
   static const KernelRow rows[] = {
       KernelRow{"computed_dim", computes<ComputedDimOp>, "one number, kept within the memory that is planned for it", lowerComputedDim}.loading(loadsAll),
       KernelRow{"non_zero_scan", computes<NonZeroOp>, "one walk in row-major order by one task, behind one that counts", lowerNonZeroScan}.loading(loadsAll),
-      KernelRow{"unique_rows", computes<UniqueOp>, "equal rows stand together once they are sorted: one heap sort by one task", lowerUniqueRows},
+      KernelRow{"unique_rows", computes<UniqueOp>, "equal rows stand together once they are sorted, column by column, by one task", lowerUniqueRows},
       KernelRow{"nms_greedy", computes<NonMaxSuppressionOp>, "candidates sorted by score, then taken greedily, by one task", lowerNmsGreedy}
           .loading(loadsLimits),
   };

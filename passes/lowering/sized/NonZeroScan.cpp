@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NNDataSizedOps.h"
 #include "dialects/nn/Scalar.h"
-#include "passes/lowering/sized/IndexSort.h"
+#include "passes/lowering/sized/IndexValues.h"
 #include "passes/target/choice/Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -70,7 +70,7 @@ KILN_KERNEL(ReduceLoops);
 KILN_KERNEL(ResizeLoops);
 KILN_KERNEL(RnnSteps);
 KILN_KERNEL(SoftmaxScan);
-KILN_KERNEL(TopKInsertion);
+KILN_KERNEL(TopKLines);
 KILN_KERNEL(UniqueRows);
 
 #undef KILN_KERNEL

@@ -1,4 +1,6 @@
 // Uses every function of the kernel headers, as scalar and in the widths that kernels use.
+#include "kiln/best.h"
+#include "kiln/boxes.h"
 #include "kiln/coupling.h"
 #include "kiln/decimal.h"
 #include "kiln/depthwise.h"
@@ -12,6 +14,7 @@
 #include "kiln/rows.h"
 #include "kiln/strings.h"
 #include "kiln/tokens.h"
+#include "kiln/unique.h"
 
 using namespace kiln;
 
@@ -112,6 +115,18 @@ void couplings(float *f) { couple_pairs(f, f + 9, f + 18, 9, 3); }
 void transforms(float *f, double *d, const int32_t *factors) {
   fourier_rows<lanes<KILN_F>>(f, f, f, f, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, factors, 2);
   fourier_rows<lanes<KILN_D>>(d, d, d, d, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, factors, 2);
+}
+
+void sorts(float *f, double *d, uint16_t *w, int8_t *b, int64_t *n) {
+  top_k<lanes<KILN_F>>(f, f, n, n, 0, 0, 9, 9, 3, 2, 1, 0x7f800000);
+  top_k<lanes<KILN_D>>(d, d, n, n, 0, 0, 9, 9, 3, 2, 0, 0x7ff0000000000000);
+  top_k<lanes<KILN_F>>(w, w, n, n, 0, 0, 9, 9, 3, 2, 0, 0x7c00);
+  top_k<1>(b, b, n, n, 0, 0, 9, 9, 3, 2, 0, 0);
+  top_k_row<lanes<KILN_F>>(f, f, n, n, 0, 0, 9, 3, 1, 0x7f800000);
+  unique_rows(f, n, n, n, n, n, 9, 2, 1, 0x7f800000);
+  unique_rows(n, n, n, n, n, n, 9, 2, 0, 0);
+  greedy_boxes<lanes<KILN_F>>(f, f, n, n, n, 1, 2, 9, 3, 0.5f, 0.1f, 1, 0, 0x7f800000);
+  greedy_boxes<1>(d, d, n, n, n, 1, 2, 9, 3, 0.5, 0.1, 0, 1, 0x7ff0000000000000);
 }
 
 void strings(const kiln_string *a, kiln_string *out, int64_t *n, uint8_t *bytes, int32_t *status, const int32_t *table) {

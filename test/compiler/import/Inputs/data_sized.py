@@ -73,6 +73,13 @@ def add_unique_cases(model):
             add_unique_case(model, f"unique_{np.dtype(dtype).name}", model.input(x, dtype), unique(x, axis, is_sorted), dtype, sorted=is_sorted, **attributes)
     line = np.array([2, np.nan, -np.inf, 2, np.nan, np.inf, -0.0, 0])
     add_unique_case(model, "unique_nan", model.input(line, dims=["U"]), unique(line, None, 1), "f4")
+    # More than are sorted by insertion, and bytes above 127.
+    long = random.integers(0, 700, 2000)
+    for x, axis in [(np.where(long == 3, np.nan, long / 7), None), (long % 256, None), (long[:900].reshape(300, 3) % 5, 0)]:
+        dtype = "u1" if x.max() == 255 else "f8" if axis is None else "i8"
+        for is_sorted in (1, 0):
+            attributes = {} if axis is None else {"axis": axis}
+            add_unique_case(model, "unique_long", model.input(x, dtype), unique(x.astype(dtype), axis, is_sorted), dtype, sorted=is_sorted, **attributes)
     model.case("Unique of no elements", "Unique", [model.input(np.zeros(0), dims=["Y"])], np.zeros(0), dims=["k"])
 
 
@@ -110,6 +117,13 @@ def add_suppression_cases(model):
     model.case("NMS no limit", "NonMaxSuppression", inputs, np.zeros((0, 3)), "i8", ["k", 3])
     model.case("NMS no overlap", "NonMaxSuppression", [*inputs, fixed], suppress(boxes, scores, 4, 0, -np.inf, 0), "i8", ["k", 3])
     model.case("NMS high threshold", "NonMaxSuppression", [*inputs, limit, overlap, model.input(np.array([2.0]))], np.zeros((0, 3)), "i8", ["k", 3])
+    # More boxes than are sorted at first: those suffice where boxes lie apart, and do not where nearly all overlap.
+    many, worth = random.random((2, 500, 4)).astype("f4").astype("f8"), random.random((2, 2, 500)).astype("f4").astype("f8")
+    many[1] = many[1] / 8 + [0, 0, 1, 1]
+    inputs = [model.input(many), model.input(worth), model.weight(np.array([6]), "i8")]
+    for most in (0.125, 0.75):
+        exact = suppress(many, worth, 6, most, 0.25, 0)
+        model.case("NMS of many", "NonMaxSuppression", [*inputs, model.input(np.array([most])), model.input(np.array([0.25]))], exact, "i8", ["k", 3])
     bad = scores[:1, :1].copy()
     bad[0, 0, ::2] = np.nan
     places = boxes[:1].copy()
