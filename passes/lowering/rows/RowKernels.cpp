@@ -39,7 +39,8 @@ ArrayRef<KernelRow> getRowKernels() {
       keptRow<LayerNormOp, RmsNormOp>("layer_norm_rows", "kept whole: mean, variance and result of a row that stays in the cache", lowerLayerNormRows),
       KernelRow{"arg_reduce_scan", computes<ArgReduceOp>, "one walk along the axis for each result", lowerArgReduceScan}.loading(loadsAll),
       KernelRow{"cumulative_scan", computes<CumulativeOp>, "one walk along the axis, rows in parallel", lowerCumulativeScan}.loading(loadsAll),
-      KernelRow{"top_k_lines", computes<TopKOp>, "the k best so far of each line, sorted by their ranks at its end", lowerTopKLines}.storing(EpilogueSupport::None),
+      KernelRow{"top_k_lines", computes<TopKOp>, "the k best so far of each line, sorted by their ranks at its end", lowerTopKLines}
+          .storing(EpilogueSupport::None),
       KernelRow{"reduce_loops", computes<ReduceOp>, "reduction: results in parallel, vectors along the last dimension", lowerReduceLoops}
           .placing(PlaceSupport::Operands)
           .overwriting(OverwriteSupport::Sides)

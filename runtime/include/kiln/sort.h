@@ -1,4 +1,5 @@
-// Numbers as ranks, which are unsigned integers in the order of the numbers; the best of many ranks, and sorting. Equal ranks stay in the order of their places.
+// Numbers as ranks, which are unsigned integers in the order of the numbers; the best of many ranks, and sorting. Equal ranks stay in the
+// order of their places.
 #ifndef KILN_SORT_H
 #define KILN_SORT_H
 
