@@ -5,6 +5,7 @@
 #include "dialects/nn/OperationAttributeNames.h"
 #include "dialects/nn/Rounding.h"
 #include "compiler/emit/CompilerFlags.h"
+#include "compiler/emit/HeaderPrinter.h"
 #include "compiler/emit/Identifiers.h"
 #include "compiler/emit/SizeRules.h"
 #include "compiler/emit/SizeText.h"
@@ -118,6 +119,26 @@ static LogicalResult verifyLaunches(const Signature &signature) {
   return failure(found.wasInterrupted());
 }
 
+/// Refuses functions of the program whose names the library has itself.
+static LogicalResult checkProgramFunctions(ModuleOp module, const Signature &signature) {
+  std::string own = signature.name + "_", header;
+  for (auto external : module.getOps<kernel::ExternalOp>()) {
+    StringRef name = external.getSymName();
+    if (external.getLibrary() || !name.starts_with(own))
+      continue;
+    if (header.empty())
+      header = printHeader(signature);
+    SmallVector<StringRef> words;
+    SplitString(header, words, " \n*&()[]{},;:=.<>");
+    // Those of kernels, and those of targets and versions, are in no header for programs.
+    auto isInner = [rest = name.drop_front(own.size())](StringRef first) { return rest.starts_with(first); };
+    if (llvm::is_contained(words, name) || isInner("kernel") || isInner("run") || isInner("workspace_size"))
+      return module.emitError("'") << name << "' cannot be a function of the program: library '" << signature.name
+                                   << "' has one of that name; give one of them another name (--name)";
+  }
+  return success();
+}
+
 FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   Signature signature;
   auto entries = module.getOps<kernel::EntryOp>();
@@ -131,13 +152,9 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
   if (kernel::TargetAttr target = kernel::getTarget(module))
     signature.target = target.getName().str(), signature.needs = {{signature.target, llvm::join(neededFeatures(target), " ")}};
   std::set<std::string> libraries;
-  for (auto external : module.getOps<kernel::ExternalOp>()) {
+  for (auto external : module.getOps<kernel::ExternalOp>())
     if (external.getLibrary())
       libraries.insert(external.getLibrary()->str());
-    else if (external.getSymName().starts_with(signature.name + "_"))
-      return module.emitError("'") << external.getSymName() << "' cannot be a function of the program: names of the library begin with '" << signature.name
-                                   << "_'; give one of them another name (--name)";
-  }
   signature.libraries.assign(libraries.begin(), libraries.end());
   signature.decodesImages = signature.entry.walk([](kernel::ContextOp) { return WalkResult::interrupt(); }).wasInterrupted();
   signature.inputs = readTensors(signature.entry.getInputs());
@@ -168,7 +185,7 @@ FailureOr<Signature> readSignature(ModuleOp module, StringRef name) {
     for (const SignatureTensor &tensor : list)
       if (publicType(tensor.type.getElementType()).empty())
         return signature.entry.emitOpError("'") << tensor.onnxName << "' has an element type that C has no name for: " << tensor.type.getElementType();
-  if (failed(readWorkspace(module, signature)) || failed(verifyLaunches(signature)))
+  if (failed(readWorkspace(module, signature)) || failed(verifyLaunches(signature)) || failed(checkProgramFunctions(module, signature)))
     return failure();
   return signature;
 }
