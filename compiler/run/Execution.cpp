@@ -134,31 +134,28 @@ static std::string describePicture(const kiln_context *context) {
   return message.empty() ? "" : " (" + message + ")";
 }
 
-/// The nodes of a run that ended with this status. Only another run, with the profiler's hook, tells them.
+/// The nodes that may have ended a run with this status: those whose kernels call functions of the program, of which `kiln run` links none, or functions of the
+/// runtime. Only another run, with the profiler's hook, tells them.
 static std::string describeNodes(kiln_status status, const kiln_context *context, llvm::function_ref<kiln_status(const kiln_context *)> call) {
   kiln_context watched = KILN_CONTEXT_INIT;
   if (context)
     watched = *context;
-  std::string nodes;
-  watched.on_kernel_user = &nodes;
-  if (status == KILN_STATUS_MISSING_FUNCTION)
-    // Those that functions of the program compute, of which `kiln run` links none.
-    watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
-      if (phase == KILN_KERNEL_BEGIN && llvm::StringRef(kernel->algorithm) == "extern_call")
-        *static_cast<std::string *>(user) += std::string(" ") + kernel->nodes;
-    };
-  else
-    // A fault of the data ends a run after the kernel that found it.
-    watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
-      if (phase == KILN_KERNEL_BEGIN)
-        *static_cast<std::string *>(user) = std::string(" ") + kernel->nodes;
-    };
-  return call(&watched) == status && !nodes.empty() ? ":" + nodes : "";
+  struct Found {
+    llvm::StringRef algorithm;
+    std::string nodes;
+  } found = {status == KILN_STATUS_MISSING_FUNCTION ? "extern_call" : "runtime_call", ""};
+  watched.on_kernel_user = &found;
+  watched.on_kernel = [](void *user, const kiln_kernel_info *kernel, kiln_kernel_phase phase) {
+    auto *found = static_cast<Found *>(user);
+    if (phase == KILN_KERNEL_BEGIN && kernel->algorithm == found->algorithm)
+      found->nodes += std::string(" ") + kernel->nodes;
+  };
+  return call(&watched) == status && !found.nodes.empty() ? ":" + found.nodes : "";
 }
 
-/// Statuses by which a kernel reports what it found in the data.
-static bool isOfData(kiln_status status) {
-  return status == KILN_STATUS_INDEX_OUT_OF_BOUNDS || status == KILN_STATUS_STRING_ROOM_TOO_SMALL || status == KILN_STATUS_STRING_IS_NO_NUMBER;
+/// Statuses with which only functions of the program or of the runtime end a run.
+static bool isOfCalls(kiln_status status) {
+  return status == KILN_STATUS_MISSING_FUNCTION || status == KILN_STATUS_STRING_ROOM_TOO_SMALL || status == KILN_STATUS_STRING_IS_NO_NUMBER;
 }
 
 bool Execution::areGuardsIntact() const {
@@ -187,9 +184,8 @@ llvm::Error Execution::run(const kiln_context *context) {
     return runElsewhere({}).takeError();
   if (kiln_status status = call(context)) {
     auto again = [&](const kiln_context *watched) { return call(watched); };
-    bool hasNodes = status == KILN_STATUS_MISSING_FUNCTION || isOfData(status);
     std::string details = status == KILN_STATUS_DIMENSION_MISMATCH ? model->describeDataDemands()
-                          : hasNodes                               ? describeNodes(status, context, again)
+                          : isOfCalls(status)                      ? describeNodes(status, context, again)
                                                                    : describePicture(context);
     return makeError("the model did not run: " + llvm::Twine(kiln_status_string(status)) + details);
   }
