@@ -465,3 +465,10 @@ func.func @collectives(%x: tensor<2x4xf32>) -> tensor<4xf32> {
   %4 = nn.reduce_scatter %2 max ranks [0, 1] index 1 number 4 : tensor<2x4xf32> -> tensor<4xf32>
   return %4 : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @couple_pairs
+func.func @couple_pairs(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  // CHECK: nn.couple_pairs %{{.*}} : tensor<5x3xf32> -> tensor<5x3xf32>, tensor<2x3xf32>
+  %0, %1 = nn.couple_pairs %x : tensor<5x3xf32> -> tensor<5x3xf32>, tensor<2x3xf32>
+  return %0 : tensor<5x3xf32>
+}
