@@ -115,7 +115,7 @@ def dynamic(m):
         x = array.astype("f4")
         # NaN among the data makes both ends NaN.
         least, most = np.minimum(x.min(), f32(0)), np.maximum(x.max(), f32(0))
-        scale = (most - least) / f32(255)
+        scale = (most - least) / f32(255) if most > least or np.isnan(most) else f32(1)
         zero = to_bytes(-least / scale, 0)
         name = f"n{len(m.nodes)}"
         outputs = [f"{name}_{part}" for part in ("bytes", "scale", "zero")]
