@@ -13,7 +13,7 @@
 // VNNI: kernel.step "dot_u8s8"(%{{.*}}, %{{.*}}, %{{.*}}) : vector<4xi8>, vector<64xi8>, vector<16xi32>
 
 // Signed bytes count from -128 while they are copied into the border.
-// CHECK-LABEL: func.func private @pad_copy_2
+// CHECK-LABEL: func.func private @pad_squares_2
 // CHECK: arith.xori
 // CHECK-LABEL: func.func private @conv_bytes
 // CHECK: kernel.step "dot_u8s8_bounded"
