@@ -130,7 +130,7 @@ static LogicalResult checkProgramFunctions(ModuleOp module, const Signature &sig
       header = printHeader(signature);
     SmallVector<StringRef> words;
     SplitString(header, words, " \n*&()[]{},;:=.<>");
-    // Those of kernels, and those of targets and versions, are in no header for programs.
+    // No header for programs has the names of kernels, targets and versions.
     auto isInner = [rest = name.drop_front(own.size())](StringRef first) { return rest.starts_with(first); };
     if (llvm::is_contained(words, name) || isInner("kernel") || isInner("run") || isInner("workspace_size"))
       return module.emitError("'") << name << "' cannot be a function of the program: library '" << signature.name

@@ -69,10 +69,10 @@ struct ByteWeights {
 bool areByteWeights(mlir::Value weight, mlir::Value zero, unsigned axis);
 std::optional<ByteWeights> readWeights(mlir::OpBuilder &builder, mlir::Value weight, mlir::Value zero, unsigned axis);
 
-/// The same with `more` zeros behind each run along dimension `axis`.
+/// Appends `more` zeros to each run along dimension `axis`.
 void padWeights(ByteWeights &weights, unsigned axis, int64_t more);
 
-/// How many zeros make it a multiple of the bytes that one sum takes.
+/// The number of zeros that make it a multiple of the bytes that one sum takes.
 int64_t missingBytes(int64_t size);
 
 mlir::Value makeWeights(mlir::OpBuilder &builder, mlir::Location loc, const ByteWeights &weights);
@@ -85,7 +85,7 @@ mlir::Value toWide(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value val
 /// The sums of the operand without its zero point along a dimension, which stays with size one. The zero point has the same size there, or rank 0.
 mlir::Value sumWithoutZero(mlir::OpBuilder &builder, mlir::Location loc, const ByteOperand &operand, unsigned dim);
 
-/// The same for rows whose first `length` elements count: a product with a column of ones, which takes the steps that bytes have. The length is known.
+/// Sums the first `length` elements of rows: a product with a column of ones, which takes the steps that bytes have. The length is known.
 mlir::Value sumRows(mlir::OpBuilder &builder, mlir::Location loc, const ByteOperand &rows, int64_t length);
 
 /// sum - zero * times, of a zero point that is spread.

@@ -11,7 +11,7 @@
 // Weights that are no signed bytes so, or whose zero points are computed, are counted from other numbers (ByteOperands.h), and what is left of the zero points
 // is multiplied by sums of the rows of %a. A computed %w is counted from the middle of its range, and its columns are summed in a run as well.
 //
-// What has other zero points is the product of (%a - %za) and (%w - %zw), in f32 where that is exact.
+// An operation with other zero points is the product of (%a - %za) and (%w - %zw), in f32 where that is exact.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/QuantizedProducts.h"

@@ -275,8 +275,8 @@ Value CachedAttention::store(Value past, Value now, StringRef what) {
   return node.failed() ? now : node.make<ScatterElementsOp>(past.getType(), past, at, now, 2, ScatterReduction::None);
 }
 
-/// How many of `total` tokens [batch, 1] a cache of `capacity` rows holds: all as long as they fit, and otherwise as many as are left when as many at once go
-/// as the cache is longer than the window, plus one.
+/// The number of `total` tokens [batch, 1] that a cache of `capacity` rows holds: all as long as they fit, and otherwise as many as are left when as many at
+/// once go as the cache is longer than the window, plus one.
 Value GroupQueryAttention::countResidents(Value total, AffineExpr capacity) {
   Type i64 = node.builder().getI64Type();
   Value step = sizeOf(node, nn::simplifyDim(capacity - window + 1), i64), more = node.binary<SubOp>(total, sizeOf(node, capacity, i64));
@@ -341,7 +341,7 @@ Value GroupQueryAttention::isSeen() {
   return isSeen;
 }
 
-/// What is added to the scores: nothing where a token sees a key.
+/// The bias of the scores: zero where a token sees a key.
 Value GroupQueryAttention::visibleKeys() {
   Value seen = isSeen();
   return node.failed() ? seen : chooseNumber(node, seen, element, 0, -HUGE_VAL);

@@ -56,7 +56,7 @@ static inline void top_k_row(const T *x, T *values, Index *indices, int64_t *scr
   });
 }
 
-// The same for lines [begin, end) whose numbers are `apart` elements apart; as many lines lie side by side.
+// Takes lines [begin, end) whose numbers are `apart` elements apart; as many lines lie side by side.
 template <int W, typename T, typename Index>
 static inline void top_k(const T *x, T *values, Index *indices, int64_t *scratch, int64_t scratch_start, int64_t begin, int64_t end, int64_t size,
                          int64_t wanted, int64_t apart, int64_t largest, int64_t infinity) {

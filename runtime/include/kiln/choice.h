@@ -71,7 +71,7 @@ static inline const char *find_variable(const char *name) {
 // The CPU's features without those that the environment takes away.
 static inline cpu::set read_features() { return cpu::without(cpu::read(), find_variable("KILN_CPU_WITHOUT")); }
 
-// What was found first stays: threads that are first at once find the same, and one of them is kept. A refusal does not stay, because Linux refuses only while
+// The first choice stays: threads that are first at once find the same, and one of them is kept. A refusal does not stay, because Linux refuses only while
 // a thread has an alternate signal stack that is too small for tiles.
 static inline int32_t keep_target(int32_t found, int32_t *kept) {
   int32_t known = 0;
@@ -89,7 +89,7 @@ static inline int32_t choose_target(const target_row *rows, int32_t count, int32
   return keep_target(find_granted_target(rows, count, have, find_variable("KILN_TARGET"), cpu::ask_for_tiles), kept);
 }
 
-// The same where there is nothing to choose from, whatever the environment says: 0 when this CPU can run the only target, else
+// The check of a single target, whatever the environment says: 0 when this CPU can run the only target, else
 // a negative number.
 static inline int32_t check_target(const target_row &row, int32_t *kept) {
   const int32_t known = __atomic_load_n(kept, __ATOMIC_RELAXED);

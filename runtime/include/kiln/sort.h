@@ -20,7 +20,7 @@ struct ShortEntry {
   KILN_INLINE int64_t place() const { return int64_t(uint32_t(word)); }
 } __attribute__((may_alias));
 
-// The same for any rank and place, in two words.
+// Any rank and place, in two words.
 struct LongEntry {
   using Rank = uint64_t;
   uint64_t ranked;
@@ -99,7 +99,7 @@ template <typename Entry> struct FewBest {
   }
 };
 
-// The same for any number, in the order of their places: when the room is full, all but the best leave it.
+// Keeps the best of any number, in the order of their places: when the room is full, all but the best leave it.
 template <typename Entry> struct ManyBest {
   using Rank = typename Entry::Rank;
   Entry *entries;
@@ -172,7 +172,7 @@ template <int W, typename T, typename Best> void add_numbers(const Ranking<T> &r
   }
 }
 
-// The same for a line of numbers that are so many elements apart.
+// A line of numbers that are this many elements apart.
 template <int W, typename T, typename Best> void add_line(const Ranking<T> &ranking, const T *x, int64_t size, int64_t apart, Best &best) {
   if (apart == 1)
     return add_numbers<W>(ranking, x, size, 0, best);

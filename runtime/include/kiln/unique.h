@@ -1,4 +1,4 @@
-// Which rows of a matrix are different.
+// The different rows of a matrix.
 #ifndef KILN_UNIQUE_H
 #define KILN_UNIQUE_H
 

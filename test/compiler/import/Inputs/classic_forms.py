@@ -89,7 +89,7 @@ def build():
     signal, window = RANDOM.standard_normal((2, 12)), RANDOM.uniform(0.5, 1, 6)
     spectrum = np.stack([np.fft.rfft(signal[:, at:at + 6] * window) for at in (0, 3, 6)], 1)
     model.case("signal", "STFT", [model.input(signal), model.weight(np.array(3), "i8"), model.weight(window)], np.stack([spectrum.real, spectrum.imag], -1))
-    # What has no range has the scale 1.
+    # Data without a range have the scale 1.
     model.case("scale of zeros", "DynamicQuantizeLinear", [model.input(np.zeros((2, 3)))], np.array(1.0), at=1)
     return model, 17, [("ai.onnx.ml", 3)]
 

@@ -188,7 +188,7 @@ func.func @bias_of_a_column(%x: tensor<1x4x2xf32>, %w: tensor<8x4x2xf32>) -> ten
 
 // -----
 
-// What is computed from smaller values follows the order of what it is added to: a number for each pixel times one for each channel.
+// A value that is computed from smaller ones follows the order of what it is added to: a number for each pixel times one for each channel.
 // CHECK-LABEL: module attributes {nn.transposes = 2 : i64}
 // CHECK-LABEL: func @outer_product
 // CHECK: %[[C:.*]] = nn.conv {{.*}} layout channels_last

@@ -125,7 +125,7 @@ assert compile(server.url + "/", second) == units and server.take_counts() == (u
 assert compile(server.url, second) == units and server.take_counts() == (0, 0)
 assert sorted(path.read_bytes() for path in second.iterdir() if path.is_file()) == sorted(server.entries.values())
 assert [path.name for path in second.iterdir() if path.is_dir()] == ["headers"]
-# What others have made is used with their cache only; the last compile has filled the folder with objects of its own.
+# Objects of others are used with their cache only; the last compile has filled the folder with objects of its own.
 assert compile("on", second) == 0 and compile("on", second) == units
 # Without a folder of its own; and off.
 assert compile(server.url) == units and server.take_counts() == (units, 0)
