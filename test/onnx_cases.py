@@ -68,8 +68,9 @@ def finish(faults, right):
     print(f"{right} cases right")
 
 
-def run_on_targets(folder, targets, models, bounds):
-    """Runs models on targets, and ends the test. `models` has for each name a model and the arguments of its `save`, from the opset on."""
+def run_on_targets(folder, targets, models, bounds, list_faults=None):
+    """Runs models on targets, and ends the test. `models` has for each name a model and the arguments of its `save`, from the opset on. `list_faults` sees the text
+    of the groups and their kernels on each target."""
     faults, right = [], 0
     for name, (model, *how) in models.items():
         at = pathlib.Path(folder) / name
@@ -77,6 +78,9 @@ def run_on_targets(folder, targets, models, bounds):
         model.save(at / "m.onnx", *how)
         inputs = model.save_inputs(at)
         for target in targets:
+            if list_faults:
+                kernels = kiln(at / "m.onnx", "--target", target, "--stop-after=target", "-o", "-")
+                faults += (f"{fault}, {name}, {target}" for fault in list_faults(kernels))
             kiln("run", at / "m.onnx", "--target", target, "--output-dir", at / target, *inputs)
             faults += model.compare(at / target, bounds, f", {name}, {target}")
             right += len(model.expected)

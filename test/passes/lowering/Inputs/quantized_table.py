@@ -14,7 +14,7 @@ import numpy as np
 from onnx import helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
-from onnx_cases import Model, finish, kiln
+from onnx_cases import Model, run_on_targets
 
 random = np.random.default_rng(29)
 LIMITS = {"u1": (0, 255), "i1": (-128, 127)}
@@ -185,20 +185,15 @@ def fill(table):
     table.conv("ConvInteger", "computed", TYPES[0], "odd", 64, 20, (3, 3), (6, 7), group=2, is_constant=False)
 
 
+def list_plain_loops(kernels):
+    found = re.findall(r'kernel = "((?:matmul|conv)_loops)"', kernels)
+    return [f"{len(found)} kernels are plain loops"] if found else []
+
+
 def main():
-    folder, faults = pathlib.Path(sys.argv[1]), []
     table = Table()
     fill(table)
-    model = table.model
-    model.save(folder / "table.onnx", 13)
-    inputs = model.save_inputs(folder)
-    for target in sys.argv[2:]:
-        text = kiln(folder / "table.onnx", "--target", target, "--stop-after=target", "-o", "-")
-        if found := re.findall(r'kernel = "((?:matmul|conv)_loops)"', text):
-            faults.append(f"{len(found)} kernels are plain loops, {target}")
-        kiln("run", folder / "table.onnx", "--target", target, "--output-dir", folder / target, *inputs)
-        faults += model.compare(folder / target, {}, f", {target}")
-    finish(faults, len(model.expected) * len(sys.argv[2:]))
+    run_on_targets(sys.argv[1], sys.argv[2:], {"table": (table.model, 13)}, {}, list_plain_loops)
 
 
 if __name__ == "__main__":
