@@ -24,6 +24,7 @@
 #include "compiler/pipeline/DiagnosticCollector.h"
 #include "compiler/pipeline/IRPhases.h"
 #include "compiler/pipeline/Ranks.h"
+#include "compiler/pipeline/Versions.h"
 #include "compiler/run/LibraryFolder.h"
 #include "dialects/kernel/Libraries.h"
 #include "runtime/src/Checksum.h"
@@ -70,6 +71,12 @@ private:
   CompileStatus describeWeights(Signature &weights);
   void listSources(const ModelSources &sources);
   CompileStatus listSingleSource(const ModelSources &sources);
+  std::vector<Compilation *> ownModels() const {
+    std::vector<Compilation *> all;
+    for (const std::unique_ptr<Compilation> &graph : result.graphs)
+      all.push_back(graph.get());
+    return all.empty() ? std::vector{&result} : all;
+  }
   std::vector<ModuleOp> modules() const {
     std::vector<ModuleOp> all;
     for (const Compilation *model : result.models())
@@ -565,6 +572,8 @@ CompileStatus Driver::makeModules(ArrayRef<GraphOptions> graphs) {
 
 CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
   CompileStatus status = makeModules(graphs);
+  if (status == CompileStatus::Done && !stopsInStage())
+    dropUnusedLevel(options, ownModels());
   // The plainest form is only the reference of a comparison, and compiles that observe values follow one that has said it.
   bool isFirst = status == CompileStatus::Done && !options.plain && !options.observation.any();
   for (auto [i, model] : llvm::enumerate(isFirst ? result.models() : std::vector<const Compilation *>()))

@@ -28,6 +28,8 @@ struct TargetModule {
   /// Other ranks that run the same code, with other parts of the constants; and after the kernel stage the modules that have only their weights.
   std::vector<int64_t> sharedBy = {};
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> sharedWeights = {};
+  /// Whether one of its kernels multiplies by tiles; known after the target stage.
+  bool usesTiles = false;
 
   std::string label() const { return name + (sizes.empty() ? "" : " " + sizes) + (rank < 0 ? "" : " rank " + std::to_string(rank)); }
 };

@@ -56,6 +56,8 @@ struct CompileOptions {
   std::string name;
   /// Names of targets. With several, the library chooses one at run time.
   std::vector<std::string> targets = {"native"};
+  /// Keep a level without tiles (AMX) in a library for one target that has them, because the system may refuse a process the registers for tiles.
+  bool levelWithoutTiles = false;
   /// Libraries that are added to those of every target: NAME, NAME:all or NAME:OP,...
   std::vector<std::string> libraries;
   /// Named dimensions that become static.

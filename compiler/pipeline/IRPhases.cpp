@@ -180,8 +180,10 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!addLibraries(options, targets, errors))
     return CompileStatus::AtFault;
   begin("import");
-  if (!readModel(options, result, errors) || !checkKernels(options, result, errors) || !setTarget(options, targets, result, errors) ||
-      !checkConstants(options, result, errors))
+  if (!readModel(options, result, errors) || !checkKernels(options, result, errors))
+    return CompileStatus::AtFault;
+  addLevelWithoutTiles(options, *result.targets.front().module, targets);
+  if (!setTarget(options, targets, result, errors) || !checkConstants(options, result, errors))
     return CompileStatus::AtFault;
   unsigned done = countStagesDone(options, *result.targets.front().module);
   std::vector<SpecialSizes> versions;
@@ -212,6 +214,8 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
       if (CompileStatus status = runStage(next, *target.module, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
     if (next.name == "target") {
+      for (TargetModule &target : result.targets)
+        target.usesTiles = usesTiles(*target.module);
       judgeProfile(options, profile, result);
       reportRounding(options, result);
     }

@@ -1,9 +1,11 @@
 //===- Versions.cpp - The modules of a library: targets and sizes ----------===//
 #include "compiler/pipeline/Versions.h"
 #include "compiler/pipeline/RunPass.h"
+#include "compiler/target/System.h"
 #include "dialects/kernel/Libraries.h"
 #include "dialects/kernel/ModuleAttributeNames.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/SymbolBounds.h"
 #include "passes/Passes.h"
 
@@ -88,6 +90,42 @@ bool addLibraries(const CompileOptions &options, std::vector<kernel::TargetAttr>
   for (kernel::TargetAttr &target : targets)
     target = target.withLibraries(entries);
   return errors.empty();
+}
+
+/// Ends the name of a level without tiles.
+static constexpr StringLiteral withoutTiles = "-without-tiles";
+
+void addLevelWithoutTiles(const CompileOptions &options, ModuleOp module, std::vector<kernel::TargetAttr> &targets) {
+  // Stages and ranks have one target.
+  bool isCut = options.stages.count || !options.ranks.empty();
+  if (!options.levelWithoutTiles || targets.size() != 1 || isCut || module->hasAttr(kernel::targetAttrName))
+    return;
+  kernel::TargetAttr whole = targets.front(), level = dropTiles(whole, (whole.getName() + withoutTiles).str());
+  if (level != whole)
+    targets.push_back(level);
+}
+
+bool usesTiles(ModuleOp module) {
+  kernel::TargetAttr target = kernel::getTarget(module);
+  auto isOnTiles = [&](kernel::PlanAttr plan) {
+    return plan && llvm::any_of(target.getSteps(), [&](kernel::StepAttr step) { return step.getRows() > 1 && step.getFunction() == plan.getStep(); });
+  };
+  return module.walk([&](nn::GroupOp group) { return isOnTiles(group.getPlanAttr()) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+}
+
+void dropUnusedLevel(const CompileOptions &options, ArrayRef<Compilation *> models) {
+  auto isSpare = [](const TargetModule &target) { return StringRef(target.name).ends_with(withoutTiles); };
+  for (const Compilation *model : models)
+    if (!options.levelWithoutTiles || llvm::any_of(model->targets, [](const TargetModule &target) { return target.usesTiles; }))
+      return;
+  for (Compilation *model : models) {
+    if (llvm::none_of(model->targets, isSpare))
+      continue;
+    llvm::erase_if(model->targets, isSpare);
+    for (TargetModule &target : model->targets)
+      (*target.module)->setAttr(kernel::targetAttrName, dropTiles(kernel::getTarget(*target.module), target.name));
+    model->target = model->targets.front().name;
+  }
 }
 
 bool setTarget(const CompileOptions &options, ArrayRef<kernel::TargetAttr> targets, Compilation &result, std::vector<std::string> &errors) {

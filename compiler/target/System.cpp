@@ -27,8 +27,7 @@ StringRef takeSystem(StringRef &targetName) {
   return system;
 }
 
-/// The target without tiles, whose registers a program gets from Linux alone: Kiln does not know how to ask others. The CPU's name would imply them.
-static kernel::TargetAttr dropTiles(kernel::TargetAttr target) {
+kernel::TargetAttr dropTiles(kernel::TargetAttr target, StringRef name) {
   std::vector<Attribute> features;
   for (auto feature : target.getFeatures().getAsRange<StringAttr>())
     if (!feature.getValue().starts_with("amx-"))
@@ -39,7 +38,8 @@ static kernel::TargetAttr dropTiles(kernel::TargetAttr target) {
   for (kernel::StepAttr step : target.getSteps())
     if (step.getShape().front() == 1)
       steps.push_back(step);
-  return kernel::TargetAttr::get(target.getContext(), target.getName(), target.getTriple(), "x86-64", target.getVectorBits(), target.getRegisters(),
+  // The CPU's name would imply tiles.
+  return kernel::TargetAttr::get(target.getContext(), StringAttr::get(target.getContext(), name), target.getTriple(), "x86-64", target.getVectorBits(), target.getRegisters(),
                                  target.getL1(), target.getL2(), target.getL3(), ArrayAttr::get(target.getContext(), features), target.getLibraries(),
                                  steps, target.getTuning(), target.getComposites());
 }
@@ -52,8 +52,9 @@ kernel::TargetAttr setSystem(kernel::TargetAttr target, StringRef name, std::str
     return {};
   }
   StringRef triple = arch == llvm::Triple::x86_64 ? system->x86 : system->arm;
+  // A program gets registers for tiles from Linux; Kiln does not know how to ask other systems.
   if (!llvm::Triple(triple).isOSLinux())
-    target = dropTiles(target);
+    target = dropTiles(target, target.getName());
   return kernel::TargetAttr::get(target.getContext(), target.getName(), triple, target.getCpu(), target.getVectorBits(), target.getRegisters(),
                                  target.getL1(), target.getL2(), target.getL3(), target.getFeatures(), target.getLibraries(), target.getSteps(),
                                  target.getTuning(), target.getComposites());

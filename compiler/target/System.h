@@ -16,6 +16,9 @@ llvm::ArrayRef<System> getSystems();
 /// Takes `@SYSTEM` off the end of a target's name. Empty where it ends otherwise.
 llvm::StringRef takeSystem(llvm::StringRef &targetName);
 
+/// The target without tiles (AMX), under another name, for a CPU or a process that has no registers for them; the target itself if it has no tiles.
+kernel::TargetAttr dropTiles(kernel::TargetAttr target, llvm::StringRef name);
+
 /// The target for another system; null with `error` set where that system does not run on its architecture.
 kernel::TargetAttr setSystem(kernel::TargetAttr target, llvm::StringRef system, std::string &error);
 

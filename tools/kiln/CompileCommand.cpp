@@ -325,6 +325,7 @@ int runCompile() {
   }
   options->stopAfter = stopAfter;
   options->singleSource = is_contained(kinds, "single") || is_contained(kinds, "arduino");
+  options->levelWithoutTiles = none_of(kinds, [](StringRef kind) { return is_contained({"single", "arduino", "mlir"}, kind); }) && stopAfter.empty();
   options->explain = why.getNumOccurrences() > 0;
   options->explainNode = why;
   if (!stopAfter.empty() && !is_contained({"import", "graph", "target", "kernel", "emit"}, StringRef(stopAfter)))

@@ -99,6 +99,7 @@ int runKernels() {
   Expected<CompileOptions> options = getCompileOptions();
   if (!options)
     return report(options.takeError(), WrongUsage);
+  options->levelWithoutTiles = true;
   Expected<std::vector<std::string>> kinds = readKinds();
   if (!kinds)
     return report(kinds.takeError(), WrongUsage);

@@ -12,7 +12,7 @@
 // RUN: bash -c 'for f in %t/out/src/m*.cpp; do %clangxx -std=c++17 -O1 -march=graniterapids -Wall -Wextra -Werror -I%t/out/src -I%runtime_include -c $f -o %t/m.o || exit 1; done'
 
 // The library asks the CPU for them; one of 2023 computes the same step in C++.
-// RUN: grep 'kiln::cpu::with(.*amx_fp16.*)' %t/out/src/m_cpu.cpp
+// RUN: grep 'kiln::cpu::with(.*amx_fp16.*)' %t/out/src/m_run.cpp
 // RUN: bash -c 'for f in %t/out/src/m*.cpp; do %clangxx -std=c++17 -O1 -march=sapphirerapids -Wall -Wextra -Werror -I%t/out/src -I%runtime_include -c $f -o %t/m.o || exit 1; done'
 module attributes {nn.model = "m"} {
   func.func @main(%a: tensor<64x256xf16> {nn.name = "a"}, %b: tensor<64x256xbf16> {nn.name = "b"}, %x: tensor<64x256xf32> {nn.name = "x"})

@@ -10,9 +10,10 @@
 // RUN: %python %S/Inputs/tiles_in_loops.py %t/out/libm.a %t/build/libm.a | FileCheck %s
 // CHECK-COUNT-2: tdpbusd, tdpbf16ps: every inner loop multiplies two by two tiles
 
-// The library asks the CPU, and the operating system, whether it can run it.
-// RUN: grep 'kiln::cpu::with(.*amx_tile.*)' %t/out/src/m_cpu.cpp
-// RUN: grep check_target %t/out/src/m_cpu.cpp
+// The library asks the CPU, and the operating system, whether it can run it; if not, it takes the level without tiles.
+// RUN: grep '"sapphirerapids", kiln::cpu::with(.*amx_tile.*)' %t/out/src/m_run.cpp
+// RUN: grep '"sapphirerapids-without-tiles", kiln::cpu::with(' %t/out/src/m_run.cpp | not grep amx
+// RUN: grep choose_target %t/out/src/m_run.cpp
 module attributes {nn.model = "m"} {
   func.func @main(%a: tensor<64x256xui8> {nn.name = "a"}, %b: tensor<64x256xbf16> {nn.name = "b"}, %x: tensor<1x64x16x16xui8> {nn.name = "x"})
       -> (tensor<64x64xi32> {nn.name = "y"}, tensor<64x64xf32> {nn.name = "z"}, tensor<1x32x14x14xi32> {nn.name = "c"}) {
