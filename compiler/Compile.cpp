@@ -71,12 +71,6 @@ private:
   CompileStatus describeWeights(Signature &weights);
   void listSources(const ModelSources &sources);
   CompileStatus listSingleSource(const ModelSources &sources);
-  std::vector<Compilation *> ownModels() const {
-    std::vector<Compilation *> all;
-    for (const std::unique_ptr<Compilation> &graph : result.graphs)
-      all.push_back(graph.get());
-    return all.empty() ? std::vector{&result} : all;
-  }
   std::vector<ModuleOp> modules() const {
     std::vector<ModuleOp> all;
     for (const Compilation *model : result.models())
@@ -573,7 +567,7 @@ CompileStatus Driver::makeModules(ArrayRef<GraphOptions> graphs) {
 CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
   CompileStatus status = makeModules(graphs);
   if (status == CompileStatus::Done && !stopsInStage())
-    dropUnusedLevel(options, ownModels());
+    dropUnusedLevel(options, result);
   // The plainest form is only the reference of a comparison, and compiles that observe values follow one that has said it.
   bool isFirst = status == CompileStatus::Done && !options.plain && !options.observation.any();
   for (auto [i, model] : llvm::enumerate(isFirst ? result.models() : std::vector<const Compilation *>()))
@@ -587,13 +581,6 @@ CompileStatus Driver::run(ArrayRef<GraphOptions> graphs) {
   if (status != CompileStatus::Done || options.stopAfter == "emit")
     return status;
   return options.webModules ? packageForWeb(sources) : package(sources.front());
-}
-
-std::vector<const Compilation *> Compilation::models() const {
-  std::vector<const Compilation *> all;
-  for (const std::unique_ptr<Compilation> &graph : graphs)
-    all.push_back(graph.get());
-  return all.empty() ? std::vector{this} : all;
 }
 
 CompileStatus compileModel(const CompileOptions &options, Compilation &result, std::vector<std::string> &errors) {

@@ -156,9 +156,10 @@ struct CompileOptions {
   std::function<void(const std::string &step, unsigned done, unsigned total)> progress;
   /// Called after import and each stage on IR, with its name and the modules as they are then; may be empty. Not for a library of several models.
   std::function<void(const std::string &stage, const Compilation &compilation)> afterStage;
-  /// A compile that has stopped after the graph stage, of the same model with the same options but for ranks; null: the model is imported. Both compiles share
-  /// a context.
+  /// A compile that has stopped after a stage, import or graph, of the same model with the same options but for ranks; null: the model is imported. Both
+  /// compiles share a context.
   std::shared_ptr<const Compilation> graph;
+  std::string graphStage = "graph";
   /// Called when it is decided how the ranks cut the model, with what they do not cut; may be empty.
   std::function<void(const WholeWork &work)> onWholeWork;
 };

@@ -19,6 +19,13 @@ using namespace mlir;
 
 namespace kiln {
 
+std::vector<const Compilation *> Compilation::models() const {
+  std::vector<const Compilation *> all;
+  for (const std::unique_ptr<Compilation> &graph : graphs)
+    all.push_back(graph.get());
+  return all.empty() ? std::vector{this} : all;
+}
+
 static llvm::Triple targetTriple(const Compilation &compilation) {
   return llvm::Triple(tripleOf(kernel::getTarget(*compilation.models().front()->targets.front().module)));
 }

@@ -109,6 +109,28 @@ static std::string describeType(Type type) {
   return text;
 }
 
+void BodyImporter::computeConstants(Node &node, const SymbolicSizes::Mark &before, Operation *lastBefore) {
+  SmallVector<Value> outputs = llvm::filter_to_vector(node.outputs, [](Value output) { return bool(output); });
+  auto isTensor = [](Value output) { return isa<RankedTensorType>(output.getType()); };
+  auto isSized = [](Value output) { return cast<RankedTensorType>(output.getType()).hasStaticShape(); };
+  auto isDecided = [&](Value input) { return !input || constants.decide(input); };
+  if (sizes.size() == before.names || !llvm::all_of(outputs, isTensor) || llvm::all_of(outputs, isSized) || !llvm::all_of(node.inputs, isDecided))
+    return;
+  std::vector<ElementsAttr> results = constants.computeAll(outputs);
+  if (results.empty())
+    return;
+  SmallVector<Operation *> made;
+  for (Operation *op = &*std::prev(builder.getInsertionPoint()); op && op != lastBefore; op = op->getPrevNode())
+    made.push_back(op);
+  for (auto [output, result] : llvm::zip_equal(outputs, results))
+    llvm::replace(node.outputs, output, node.constant(result));
+  // Operations that count stay even where nothing reads them.
+  for (Operation *op : made)
+    if (op->use_empty())
+      op->erase();
+  sizes.goBackTo(before);
+}
+
 LogicalResult BodyImporter::convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset) {
   StringRef domain = canonicalDomain(proto.domain());
   std::string reason;
@@ -137,7 +159,12 @@ LogicalResult BodyImporter::convertNode(Scope &scope, Node &node, const onnx::No
     node.inputs[0] = toChannelsFirst(node, node.inputs[0]);
   if (isChannelsLast && node.hasOutput(1))
     return node.unsupported("a second result of channels that are last", "use the first result only");
+  SymbolicSizes::Mark before = sizes.mark();
+  Block *block = builder.getInsertionBlock();
+  Operation *lastBefore = builder.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(builder.getInsertionPoint());
   LogicalResult converted = row->convert(node);
+  if (succeeded(converted) && !node.failed())
+    computeConstants(node, before, lastBefore);
   if (isChannelsLast && succeeded(converted) && !node.failed())
     node.outputs[0] = toChannelsLast(node, node.outputs[0]);
   if (row->isComposite) {

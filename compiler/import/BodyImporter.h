@@ -18,7 +18,8 @@ class BodyImporter {
 public:
   BodyImporter(mlir::OpBuilder &builder, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SymbolicSizes &sizes, Calls &calls)
       : context(*builder.getContext()), builder(builder), options(options), diagnostics(diagnostics), sizes(sizes), calls(calls),
-        values(builder, options, file, diagnostics, sizes), choices(builder, sizes), functions(file.model(), options.limits), libraries(file.getLibraries()),
+        values(builder, options, file, diagnostics, sizes), choices(builder, sizes), constants(options, sizes, file.getPartResults()),
+        functions(file.model(), options.limits), libraries(file.getLibraries()),
         delegates(file.getDelegates()) {}
 
   mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
@@ -47,6 +48,8 @@ private:
 
   mlir::LogicalResult importNode(Scope &scope, const onnx::NodeProto &proto, size_t index);
   mlir::LogicalResult convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset);
+  /// Computes the results of a node, whose sizes data decide, where all data are constants.
+  void computeConstants(Node &node, const SymbolicSizes::Mark &before, mlir::Operation *lastBefore);
   /// What is made from here on belongs to a call of that name.
   void enterCall(const Scope &scope, const Node &node, const onnx::NodeProto &call, llvm::StringRef name);
   mlir::LogicalResult inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function);
@@ -73,6 +76,7 @@ private:
   Calls &calls;
   NamedValues values;
   Choices choices;
+  ConstantParts constants;
   FunctionTable functions;
   const FunctionLibraries *libraries;
   const Delegates *delegates;

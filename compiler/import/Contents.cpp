@@ -1,11 +1,13 @@
 //===- Contents.cpp - Elements of small tensors known at compile time -------===//
 #include "compiler/import/Contents.h"
+#include "compiler/import/NumberArithmetic.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/NNStructureOps.h"
+#include "dialects/nn/SymbolBounds.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -17,11 +19,6 @@ namespace kiln::import {
 
 /// Larger tensors are taken to be data and not shapes.
 static constexpr int64_t elementLimit = 1024;
-
-/// Numbers whose expressions have more parts count as unknown: no real model has them, and comparing them would take long.
-static constexpr unsigned mostParts = 100;
-
-static bool isTooComplex(const Number &number) { return number.expr && hasMoreParts(number.expr, mostParts); }
 
 static bool isTracked(Type type) {
   auto tensor = cast<RankedTensorType>(type);
@@ -87,14 +84,48 @@ static Contents readConstant(ElementsAttr attr) {
   return contents;
 }
 
-static bool areTruths(const Contents &contents) {
-  return llvm::all_of(contents, [](const Number &number) {
+/// Whether a cast of integers keeps what is known of them.
+static bool isExactCast(const Contents &contents, Type element, const DimFacts *facts) {
+  return llvm::all_of(contents, [&](const Number &number) {
+    if (isa<FloatType>(element))
+      return facts && number.expr && isFaithful(number, element, *facts);
+    if (!element.isInteger(1))
+      return true;
     DimRange range = number.expr ? DimFacts().getRange(number.expr) : DimRange();
     return range.least && range.most && *range.least >= 0 && *range.most <= 1;
   });
 }
 
-std::optional<Contents> getContents(Value value) {
+/// Whether materialize() has made the operation: of a cast of nn.dim_values and a constant.
+static bool isQuotientOfSizes(DivOp op) {
+  auto numerator = op.getX().getDefiningOp<CastOp>();
+  return numerator && isa_and_nonnull<DimValuesOp, ReshapeOp>(numerator.getX().getDefiningOp()) && op.getY().getDefiningOp<ConstantOp>();
+}
+
+/// Real numbers, where an expression of a tensor of floating-point numbers is constant.
+static Contents withReals(Contents contents) {
+  for (Number &number : contents)
+    if (auto constant = number.expr ? dyn_cast<AffineConstantExpr>(number.expr) : AffineConstantExpr())
+      number = {{}, static_cast<double>(constant.getValue()) / static_cast<double>(number.divisor)};
+  return contents;
+}
+
+/// Of x / y, which materialize() has made of expressions with divisors.
+static std::optional<Contents> readQuotients(DivOp op, const DimFacts &facts) {
+  auto numerators = getContents(op.getX().getDefiningOp<CastOp>().getX()), divisors = getContents(op.getY());
+  if (!numerators || !divisors)
+    return std::nullopt;
+  for (auto [number, divisor] : llvm::zip_equal(*numerators, *divisors)) {
+    if (!number.expr || number.divisor != 1 || divisor.expr || divisor.real < 1 || divisor.real != std::floor(divisor.real) || divisor.real > 0x1p62)
+      return std::nullopt;
+    number.divisor = static_cast<int64_t>(divisor.real);
+    if (!isFaithful(number, op.getType().getElementType(), facts))
+      return std::nullopt;
+  }
+  return withReals(*numerators);
+}
+
+std::optional<Contents> getContents(Value value, const DimFacts *facts) {
   if (!value || !isTracked(value.getType()))
     return std::nullopt;
   Operation *op = value.getDefiningOp();
@@ -103,17 +134,19 @@ std::optional<Contents> getContents(Value value) {
   if (isa_and_nonnull<SplatOp>(op))
     return readConstant(getConstant(value));
   if (isa_and_nonnull<ReshapeOp>(op))
-    return getContents(op->getOperand(0));
+    return getContents(op->getOperand(0), facts);
   if (auto dims = dyn_cast_or_null<DimValuesOp>(op)) {
     Contents contents;
     for (AffineExpr expr : dims.getMap().getResults())
       contents.push_back({expr});
     return contents;
   }
+  if (auto quotient = dyn_cast_or_null<DivOp>(op); quotient && facts && isQuotientOfSizes(quotient))
+    return readQuotients(quotient, *facts);
   // A cast that foldContents made of symbolic contents; those of booleans are 0 or 1.
   if (auto cast = dyn_cast_or_null<CastOp>(op); cast && isa<DimValuesOp, ReshapeOp>(cast.getX().getDefiningOp() ? cast.getX().getDefiningOp() : op))
-    if (auto contents = getContents(cast.getX()); !cast.getType().getElementType().isInteger(1) || (contents && areTruths(*contents)))
-      return contents;
+    if (auto contents = getContents(cast.getX()); contents && isExactCast(*contents, cast.getType().getElementType(), facts))
+      return isa<FloatType>(cast.getType().getElementType()) ? withReals(*contents) : contents;
   return std::nullopt;
 }
 
@@ -151,8 +184,12 @@ Value materialize(OpBuilder &builder, Location loc, RankedTensorType type, Array
     return ConstantOp::create(builder, loc, attr);
   }
   DimExprs exprs;
-  for (const Number &number : contents)
-    exprs.push_back(number.expr ? number.expr : getAffineConstantExpr(static_cast<int64_t>(number.real), builder.getContext()));
+  SmallVector<Number> divisors;
+  for (const Number &given : contents) {
+    Number number = *toRational(given, builder.getContext());
+    exprs.push_back(number.expr);
+    divisors.push_back({{}, static_cast<double>(number.divisor)});
+  }
   bool isCast = isa<FloatType>(element) || element.isInteger(1);
   Type integer = isCast ? builder.getI64Type() : element;
   unsigned symbols = 0;
@@ -165,188 +202,12 @@ Value materialize(OpBuilder &builder, Location loc, RankedTensorType type, Array
   Value value = DimValuesOp::create(builder, loc, flat, AffineMap::get(0, symbols, exprs, builder.getContext()));
   if (type.getRank() > 1)
     value = ReshapeOp::create(builder, loc, RankedTensorType::get(type.getShape(), integer), value);
-  return isCast ? CastOp::create(builder, loc, type, value).getResult() : value;
+  if (isCast)
+    value = CastOp::create(builder, loc, type, value);
+  if (llvm::all_of(divisors, [](const Number &divisor) { return divisor.real == 1; }))
+    return value;
+  return DivOp::create(builder, loc, value, materialize(builder, loc, type, divisors));
 }
-
-//===- Arithmetic on numbers -----------------------------------------------===//
-
-namespace {
-/// The computation of one element; null contents mean that it is not known.
-using Compute = llvm::function_ref<std::optional<Number>(ArrayRef<Number>)>;
-
-/// Arithmetic in the element type of the operands.
-class Arithmetic {
-public:
-  Arithmetic(Operation *op, const DimFacts &facts)
-      : op(op), facts(facts), context(op->getContext()), result(cast<RankedTensorType>(op->getResult(0).getType()).getElementType()) {}
-
-  std::optional<Number> compute(ArrayRef<Number> args) const {
-    if (llvm::any_of(args, isTooComplex))
-      return std::nullopt;
-    if (isa<SelectOp>(op))
-      return select(args);
-    if (isa<CastOp>(op))
-      return convert(args[0]);
-    if (isa<EqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp>(op))
-      return compare(args[0], args[1]);
-    if (llvm::all_of(args, [](const Number &arg) { return arg.expr && isa<AffineConstantExpr>(arg.expr); }))
-      return integers(args);
-    if (llvm::all_of(args, [](const Number &arg) { return !arg.expr; }))
-      return reals(args);
-    return llvm::all_of(args, [](const Number &arg) { return static_cast<bool>(arg.expr); }) ? symbols(args) : mixed(args);
-  }
-
-private:
-  Number number(int64_t value) const { return {getAffineConstantExpr(value, context)}; }
-  static int64_t intOf(const Number &n) { return cast<AffineConstantExpr>(n.expr).getValue(); }
-
-  std::optional<Number> select(ArrayRef<Number> args) const {
-    if (isa<AffineConstantExpr>(args[0].expr))
-      return intOf(args[0]) ? args[1] : args[2];
-    if (!args[1].expr || !args[2].expr)
-      return std::nullopt;
-    return Number{simplifyDim(args[2].expr + args[0].expr * (args[1].expr - args[2].expr))};
-  }
-
-  std::optional<Number> convert(const Number &x) const {
-    bool toReal = isa<FloatType>(result);
-    if (result.isInteger(1)) {
-      if (!x.expr)
-        return number(x.real != 0);
-      return isa<AffineConstantExpr>(x.expr) ? std::optional(number(intOf(x) != 0)) : std::nullopt;
-    }
-    if (x.expr && !isa<AffineConstantExpr>(x.expr))
-      return x;
-    if (toReal)
-      return rounded(x.expr ? static_cast<double>(intOf(x)) : x.real);
-    if (x.expr)
-      return number(result.isInteger(32) ? static_cast<int32_t>(intOf(x)) : intOf(x));
-    double limit = result.isInteger(32) ? 2147483647.0 : 9.2e18;
-    return std::fabs(x.real) <= limit ? std::optional(number(static_cast<int64_t>(x.real))) : std::nullopt;
-  }
-
-  std::optional<Number> compare(const Number &x, const Number &y) const {
-    if (!x.expr != !y.expr)
-      return std::nullopt;
-    bool equal, less, greater;
-    if (!x.expr) {
-      equal = x.real == y.real, less = x.real < y.real, greater = x.real > y.real;
-    } else {
-      equal = provablyEqual(x.expr, y.expr);
-      less = facts.isBelow(x.expr, y.expr);
-      greater = facts.isBelow(y.expr, x.expr);
-      if (!equal && !less && !greater)
-        return compareSymbols(x.expr, y.expr);
-    }
-    return number(isa<EqualOp>(op)       ? equal
-                  : isa<LessOp>(op)      ? less
-                  : isa<LessEqualOp>(op) ? less || equal
-                  : isa<GreaterOp>(op)   ? greater
-                                         : greater || equal);
-  }
-
-  /// 1 if the condition holds, otherwise 0.
-  std::optional<Number> compareSymbols(AffineExpr x, AffineExpr y) const {
-    AffineExpr greater = getSign(x - y), less = getSign(y - x);
-    return Number{simplifyDim(isa<EqualOp>(op)       ? (-greater + 1) * (-less + 1)
-                              : isa<LessOp>(op)      ? less
-                              : isa<LessEqualOp>(op) ? -greater + 1
-                              : isa<GreaterOp>(op)   ? greater
-                                                     : -less + 1)};
-  }
-
-  Number rounded(double value) const { return {{}, result.isF32() ? static_cast<double>(static_cast<float>(value)) : value}; }
-
-  std::optional<Number> reals(ArrayRef<Number> args) const {
-    double x = args[0].real, y = args.size() > 1 ? args[1].real : 0;
-    return TypeSwitch<Operation *, std::optional<Number>>(op)
-        .Case([&](AddOp) { return rounded(x + y); })
-        .Case([&](SubOp) { return rounded(x - y); })
-        .Case([&](MulOp) { return rounded(x * y); })
-        .Case([&](DivOp) { return rounded(x / y); })
-        .Case([&](NegOp) { return rounded(-x); })
-        .Case([&](FloorOp) { return rounded(std::floor(x)); })
-        .Case([&](CeilOp) { return rounded(std::ceil(x)); })
-        .Case([&](SqrtOp) { return rounded(std::sqrt(x)); })
-        .Case([&](ReluOp) { return rounded(x < 0 ? 0 : x); })
-        .Default([](Operation *) { return std::nullopt; });
-  }
-
-  std::optional<Number> integers(ArrayRef<Number> args) const {
-    int64_t x = intOf(args[0]), y = args.size() > 1 ? intOf(args[1]) : 0;
-    auto wrap = [&](uint64_t value) -> std::optional<Number> {
-      if (isa<FloatType>(result))
-        return rounded(static_cast<double>(static_cast<int64_t>(value)));
-      return number(result.isInteger(32) ? static_cast<int32_t>(value) : static_cast<int64_t>(value));
-    };
-    auto ux = static_cast<uint64_t>(x), uy = static_cast<uint64_t>(y);
-    bool divides = y != 0 && !(x == INT64_MIN && y == -1);
-    return TypeSwitch<Operation *, std::optional<Number>>(op)
-        .Case([&](AddOp) { return wrap(ux + uy); })
-        .Case([&](SubOp) { return wrap(ux - uy); })
-        .Case([&](MulOp) { return wrap(ux * uy); })
-        .Case([&](DivOp) { return divides ? wrap(x / y) : std::nullopt; })
-        .Case([&](ModOp) { return divides ? wrap(x - y * llvm::divideFloorSigned(x, y)) : std::nullopt; })
-        .Case([&](MinimumOp) { return wrap(std::min(x, y)); })
-        .Case([&](MaximumOp) { return wrap(std::max(x, y)); })
-        .Case([&](NegOp) { return wrap(0 - ux); })
-        .Case([&](AbsOp) { return wrap(x < 0 ? 0 - ux : ux); })
-        .Case([&](ReluOp) { return wrap(std::max<int64_t>(x, 0)); })
-        .Case([&](AndOp) { return wrap(ux & uy); })
-        .Case([&](OrOp) { return wrap(ux | uy); })
-        .Case([&](NotOp) { return result.isInteger(1) ? wrap(!ux) : wrap(~ux); })
-        .Default([](Operation *) { return std::nullopt; });
-  }
-
-  std::optional<Number> symbols(ArrayRef<Number> args) const {
-    AffineExpr x = args[0].expr, y = args.size() > 1 ? args[1].expr : AffineExpr();
-    auto made = [](AffineExpr expr) -> std::optional<Number> { return Number{simplifyDim(expr)}; };
-    bool isReal = isa<FloatType>(result);
-    return TypeSwitch<Operation *, std::optional<Number>>(op)
-        .Case([&](AddOp) { return made(x + y); })
-        .Case([&](SubOp) { return made(x - y); })
-        .Case([&](MulOp) { return made(x * y); })
-        .Case([&](NegOp) { return made(x * -1); })
-        .Case<FloorOp, CeilOp>([&](Operation *) { return made(x); })
-        .Case([&](DivOp) -> std::optional<Number> {
-          auto low = facts.getRange(x).least, divisor = facts.getRange(y).least;
-          if (isReal || !low || *low < 0 || !divisor || *divisor < (isa<AffineConstantExpr>(y) ? 1 : 0))
-            return std::nullopt;
-          return made(divideExactly({x}, {y}, context));
-        })
-        .Case([&](ModOp) -> std::optional<Number> {
-          auto divisor = dyn_cast<AffineConstantExpr>(y);
-          return !isReal && divisor && divisor.getValue() > 0 ? made(x % y) : std::nullopt;
-        })
-        .Case([&](MinimumOp) { return made(facts.getSmaller(x, y)); })
-        .Case([&](MaximumOp) { return made(facts.getLarger(x, y)); })
-        .Case([&](ReluOp) { return made(facts.getLarger(x, getAffineConstantExpr(0, context))); })
-        .Default([](Operation *) { return std::nullopt; });
-  }
-
-  /// Floats that are exactly a dimension, times whole numbers: the scale arithmetic around Resize.
-  std::optional<Number> mixed(ArrayRef<Number> args) const {
-    bool firstIsDim = static_cast<bool>(args[0].expr);
-    const Number &dim = firstIsDim ? args[0] : args[1];
-    double factor = firstIsDim ? args[1].real : args[0].real;
-    if (std::fabs(factor) > 1 << 24 || factor != std::floor(factor))
-      return std::nullopt;
-    auto whole = static_cast<int64_t>(factor);
-    if (isa<MulOp>(op))
-      return Number{simplifyDim(dim.expr * whole)};
-    if (isa<AddOp>(op))
-      return Number{simplifyDim(dim.expr + whole)};
-    if (isa<DivOp>(op) && firstIsDim && whole > 0 && simplifyDim(dim.expr % whole) == getAffineConstantExpr(0, context))
-      return Number{simplifyDim(dim.expr.floorDiv(whole))};
-    return std::nullopt;
-  }
-
-  Operation *op;
-  const DimFacts &facts;
-  MLIRContext *context;
-  Type result;
-};
-} // namespace
 
 //===- Folding operations --------------------------------------------------===//
 
@@ -408,30 +269,31 @@ static std::optional<Contents> gatherElements(GatherOp op, const Contents &in, c
   return out;
 }
 
-/// Sums and products over the whole tensor.
-static std::optional<Contents> reduceElements(ReduceOp op, const Contents &in) {
-  if (op.getType().getNumElements() != 1 || (op.getKind() != ReduceKind::Sum && op.getKind() != ReduceKind::Prod))
+/// Reductions of the whole tensor. Sums of real numbers are rounded after each step, and what may wrap in 32 bits stays unknown.
+static std::optional<Contents> reduceElements(ReduceOp op, const Contents &in, const DimFacts &facts) {
+  ReduceKind kind = op.getKind();
+  if (op.getType().getNumElements() != 1 || !op.getType().getElementType().isInteger() || in.empty() || kind == ReduceKind::Mean)
     return std::nullopt;
-  bool isSum = op.getKind() == ReduceKind::Sum;
-  AffineExpr total = getAffineConstantExpr(isSum ? 0 : 1, op.getContext());
-  for (const Number &number : in) {
-    if (!number.expr || isTooComplex(number) || isTooComplex({total}))
+  AffineExpr total = in.front().expr;
+  for (const Number &number : ArrayRef(in).drop_front()) {
+    if (isTooComplex(number) || isTooComplex({total}))
       return std::nullopt;
-    total = simplifyDim(isSum ? total + number.expr : total * number.expr);
+    total = kind == ReduceKind::Sum    ? simplifyDim(total + number.expr)
+            : kind == ReduceKind::Prod ? simplifyDim(total * number.expr)
+            : kind == ReduceKind::Max  ? facts.getLarger(total, number.expr)
+                                       : facts.getSmaller(total, number.expr);
   }
-  return Contents{{total}};
+  auto most = op.getType().getElementType().isInteger(32) ? getMagnitude(total, facts) : 0;
+  return most && *most <= INT32_MAX ? std::optional(Contents{{total}}) : std::nullopt;
 }
 
 static std::optional<Contents> computeElements(Operation *op, ArrayRef<Contents> ins, const DimFacts &facts) {
-  if (isa<ClampOp, PowOp>(op))
-    return std::nullopt;
-  Arithmetic arithmetic(op, facts);
   Contents out;
   for (size_t i = 0; i < ins[0].size(); ++i) {
     SmallVector<Number> args;
     for (const Contents &in : ins)
       args.push_back(in[i]);
-    auto number = arithmetic.compute(args);
+    auto number = computeNumber(op, args, facts);
     if (!number)
       return std::nullopt;
     out.push_back(*number);
@@ -439,19 +301,39 @@ static std::optional<Contents> computeElements(Operation *op, ArrayRef<Contents>
   return out;
 }
 
-Value foldContents(OpBuilder &builder, Operation *op, const DimFacts &facts) {
-  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isTracked(op->getResult(0).getType()) || isa<ReshapeOp>(op))
-    return {};
-  SmallVector<Contents> ins;
-  for (Value operand : op->getOperands()) {
-    auto contents = getContents(operand);
+/// The elements of all operands, if they are known. Those that constants decide are computed only beside expressions: a tensor of nothing but constants stays
+/// operations until somebody asks for its elements.
+static std::optional<SmallVector<Contents>> readOperands(Operation *op, const DimFacts &facts, llvm::function_ref<ElementsAttr(Value)> compute) {
+  SmallVector<Contents> all;
+  auto isSymbolic = [](const Contents &contents) { return !llvm::all_of(contents, isConstant); };
+  SmallVector<unsigned> unknown;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    auto contents = getContents(operand, &facts);
     // There is no arithmetic on half types here, but their numbers are known.
     if (auto half = dyn_cast_or_null<ConstantOp>(operand.getDefiningOp()); !contents && half && isa<CastOp>(op) && isHalf(half.getType()))
       contents = readConstant(half.getValue());
     if (!contents)
-      return {};
-    ins.push_back(std::move(*contents));
+      unknown.push_back(i);
+    all.push_back(contents.value_or(Contents()));
   }
+  if (!unknown.empty() && llvm::none_of(all, isSymbolic))
+    return std::nullopt;
+  for (unsigned i : unknown) {
+    ElementsAttr constant = isTracked(op->getOperand(i).getType()) ? compute(op->getOperand(i)) : ElementsAttr();
+    if (!constant)
+      return std::nullopt;
+    all[i] = readConstant(constant);
+  }
+  return all;
+}
+
+Value foldContents(OpBuilder &builder, Operation *op, const DimFacts &facts, llvm::function_ref<ElementsAttr(Value)> compute) {
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isTracked(op->getResult(0).getType()) || isa<ReshapeOp>(op))
+    return {};
+  std::optional<SmallVector<Contents>> known = readOperands(op, facts, compute);
+  if (!known)
+    return {};
+  ArrayRef<Contents> ins = *known;
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   std::optional<Contents> out;
   if (auto move = dyn_cast<IndexMap>(op))
@@ -461,10 +343,12 @@ Value foldContents(OpBuilder &builder, Operation *op, const DimFacts &facts) {
   else if (auto gather = dyn_cast<GatherOp>(op))
     out = gatherElements(gather, ins[0], ins[1]);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
-    out = reduceElements(reduce, ins[0]);
+    out = reduceElements(reduce, ins[0], facts);
   else if (isa<ScalarBody>(op))
     out = computeElements(op, ins, facts);
-  return out ? materialize(builder, op->getLoc(), type, *out) : Value();
+  auto isFraction = [&](const Number &number) { return toRational(number, builder.getContext()).has_value(); };
+  bool isRational = out && (llvm::all_of(*out, isConstant) || llvm::all_of(*out, isFraction));
+  return isRational ? materialize(builder, op->getLoc(), type, *out) : Value();
 }
 
 } // namespace kiln::import

@@ -8,24 +8,28 @@
 
 namespace kiln::import {
 
-/// One element of a tensor that shape arithmetic works on: an expression of the module's symbols, or a real number.
+/// One element of a tensor that shape arithmetic works on: a real number, or an expression of the module's symbols. In tensors of floating-point numbers, the
+/// expression may have a divisor. The element is the quotient exactly if the divisor is a power of two, and the quotient rounded once otherwise.
 struct Number {
   mlir::AffineExpr expr;
   double real = 0;
+  int64_t divisor = 1;
 };
 using Contents = llvm::SmallVector<Number>;
 
-/// What the elements of a small tensor are: of constants, of nn.dim_values, and of reshapes and casts of those.
-std::optional<Contents> getContents(mlir::Value value);
+/// The elements of a small tensor: of constants, of nn.dim_values, and of reshapes and casts of those. Floating-point numbers that are not constants are known
+/// only with `facts`, which prove them exact.
+std::optional<Contents> getContents(mlir::Value value, const nn::DimFacts *facts = nullptr);
 
 /// The same when all elements are expressions.
 std::optional<nn::DimExprs> getIntegerContents(mlir::Value value);
 
-/// The result of an operation on tensors with known contents, as a constant or nn.dim_values made at the builder's insertion point; null when
-/// that is not known. Only operations of which shape arithmetic is made.
-mlir::Value foldContents(mlir::OpBuilder &builder, mlir::Operation *op, const nn::DimFacts &facts);
+/// The result of an operation on tensors with known contents, as a constant or operations on nn.dim_values made at the builder's insertion point; null when
+/// that is not known. Only operations of which shape arithmetic is made. `compute` gives the elements of an operand that constants decide, or null.
+mlir::Value foldContents(mlir::OpBuilder &builder, mlir::Operation *op, const nn::DimFacts &facts,
+                         llvm::function_ref<mlir::ElementsAttr(mlir::Value)> compute);
 
-/// A tensor of these elements.
+/// A tensor of these elements. Integers have no divisors; real numbers beside expressions must be rational (toRational).
 mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, llvm::ArrayRef<Number> contents);
 
 /// Whether a <= b for all values of the symbols, of which nothing is known but that they are not negative. False means: not proven.

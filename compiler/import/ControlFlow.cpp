@@ -46,11 +46,6 @@ struct UnrolledSteps {
 };
 } // namespace
 
-std::optional<int64_t> knownScalar(Value value) {
-  auto contents = isa<RankedTensorType>(value.getType()) ? getIntegerContents(value) : std::nullopt;
-  return contents && contents->size() == 1 ? nn::getConstantDim(contents->front()) : std::nullopt;
-}
-
 /// Both branches as straight-line code. Operations that only one of them needs run only if it is taken (passes/lowering/entry/Guards.h).
 static LogicalResult chooseBranch(Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
   Value condition = node.reshape(node.input(0), {});
@@ -87,7 +82,7 @@ static LogicalResult inlineIf(Node &node) {
     return node.error("the condition has an element type other than bool");
   if (type.hasStaticShape() && type.getNumElements() != 1)
     return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
-  auto known = knownScalar(condition);
+  auto known = node.knownScalar(condition);
   for (const onnx::GraphProto *graph : {thenBranch, elseBranch})
     if (graph->input_size() != 0)
       return node.error("the branch has " + Twine(graph->input_size()) + " inputs, expected none");
@@ -195,12 +190,12 @@ static LogicalResult unrollLoop(Node &node) {
   size_t given = graph.output_size();
   if (llvm::is_contained(state.carried, Value()) || given < results + 1 || given - 1 < node.numOutputs())
     return node.error("inputs, outputs and those of the body do not fit each other");
-  std::optional<int64_t> most = node.allInputs()[0] ? knownScalar(node.allInputs()[0]) : std::optional(std::numeric_limits<int64_t>::max());
+  std::optional<int64_t> most = node.allInputs()[0] ? node.knownScalar(node.allInputs()[0]) : std::optional(std::numeric_limits<int64_t>::max());
   state.condition = node.allInputs()[1];
   UnrolledSteps unrolled(node);
   state.scanned.resize(graph.output_size() - 1 - results);
   for (int64_t step = 0;; ++step) {
-    auto goesOn = state.condition ? knownScalar(state.condition) : std::optional<int64_t>(1);
+    auto goesOn = state.condition ? node.knownScalar(state.condition) : std::optional<int64_t>(1);
     bool isGuarded = !goesOn || state.alive;
     if (!most || step == mostSteps || unrolled.areTooMany() || (isGuarded && (*most > mostGuardedSteps || !state.scanned.empty()))) {
       unrolled.discard();

@@ -15,9 +15,6 @@ using ControlFlow = mlir::LogicalResult (*)(Node &node);
 /// Null: it is no such operator.
 ControlFlow findControlFlow(llvm::StringRef domain, llvm::StringRef name);
 
-/// The known value of a scalar.
-std::optional<int64_t> knownScalar(mlir::Value value);
-
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_CONTROLFLOW_H

@@ -19,7 +19,7 @@ using namespace mlir;
 namespace kiln::import {
 
 /// The attribute; null for a tensor, a graph or a type.
-static Attribute readParameter(Builder b, const onnx::AttributeProto &attribute) {
+static mlir::Attribute readParameter(Builder b, const onnx::AttributeProto &attribute) {
   switch (attribute.type()) {
   case onnx::AttributeProto::INT:
     return b.getI64IntegerAttr(attribute.i());
@@ -41,7 +41,7 @@ static Attribute readParameter(Builder b, const onnx::AttributeProto &attribute)
 DictionaryAttr readParameters(MLIRContext *context, const llvm::StringMap<const onnx::AttributeProto *> &attributes) {
   SmallVector<NamedAttribute> read;
   for (const auto &entry : attributes) {
-    Attribute value = entry.second && !entry.first().empty() ? readParameter(Builder(context), *entry.second) : Attribute();
+    mlir::Attribute value = entry.second && !entry.first().empty() ? readParameter(Builder(context), *entry.second) : mlir::Attribute();
     if (!value)
       return {};
     read.emplace_back(StringAttr::get(context, entry.first()), value);

@@ -4,8 +4,10 @@
 
 #include "compiler/Limits.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -60,6 +62,8 @@ struct ImportOptions {
   /// The most bytes that weights in files of their own may have; 0: any number.
   uint64_t mostExternalBytes = 0;
   Limits limits;
+  /// Runs a module that computes constants from constants: the results of its @main, or an empty list if that cannot be. Null: nothing runs.
+  std::function<std::vector<mlir::ElementsAttr>(mlir::ModuleOp module)> runConstants;
 };
 
 struct ImportedModel {

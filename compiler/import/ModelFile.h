@@ -2,6 +2,7 @@
 #ifndef KILN_COMPILER_IMPORT_MODELFILE_H
 #define KILN_COMPILER_IMPORT_MODELFILE_H
 
+#include "compiler/import/ConstantParts.h"
 #include "compiler/import/Diagnostics.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -60,6 +61,9 @@ public:
 
   /// The bytes of a tensor with external data; nullopt with the reason set if they must not or cannot be read.
   std::optional<llvm::ArrayRef<char>> externalBytes(const onnx::TensorProto &tensor, std::string &reason);
+  /// Outlives the rounds of an import.
+  PartResults &getPartResults() { return partResults; }
+
   /// Paths of the external files opened so far.
   std::vector<std::string> externalPaths() const;
 
@@ -73,6 +77,7 @@ private:
   std::unique_ptr<FunctionLibraries> libraries;
   std::unique_ptr<Delegates> delegates;
   llvm::StringMap<std::unique_ptr<MappedFile>> externals;
+  PartResults partResults;
 };
 
 } // namespace kiln::import

@@ -410,6 +410,30 @@ std::optional<DimExprs> Node::declaredDims(unsigned i) const {
   return dims;
 }
 
+/// The most elements of a tensor that decides attributes or sizes of a node.
+static constexpr int64_t mostConstants = 65536;
+
+std::optional<DimExprs> Node::findIntegers(Value value) {
+  auto tensor = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  if (!tensor || !tensor.getElementType().isInteger())
+    return std::nullopt;
+  if (auto exprs = getIntegerContents(value))
+    return exprs;
+  ElementsAttr constant = graph.constants.compute(value);
+  if (!constant || constant.getNumElements() > mostConstants)
+    return std::nullopt;
+  nn::ConstantData data(constant);
+  DimExprs exprs;
+  for (int64_t n = 0; n < data.numElements(); ++n)
+    exprs.push_back(number(data.asInt(n)));
+  return exprs;
+}
+
+std::optional<int64_t> Node::knownScalar(Value value) {
+  auto exprs = findIntegers(value);
+  return exprs && exprs->size() == 1 ? nn::getConstantDim(exprs->front()) : std::nullopt;
+}
+
 std::optional<DimExprs> Node::knownIntegers(unsigned i, StringRef what) {
   Value value = input(i);
   if (failed())
@@ -421,7 +445,7 @@ std::optional<DimExprs> Node::knownIntegers(unsigned i, StringRef what) {
     (void)error(what + " has type " + text + ", expected int64");
     return std::nullopt;
   }
-  auto exprs = getIntegerContents(value);
+  auto exprs = findIntegers(value);
   if (!exprs)
     (void)unsupported(what + " is known only at run time", "simplify the model so that it becomes a constant, or make dimensions static with --dim");
   return exprs;
@@ -446,9 +470,9 @@ std::optional<SmallVector<int64_t>> Node::constantIntegers(unsigned i, StringRef
 std::optional<SmallVector<double>> Node::constantNumbers(unsigned i, StringRef what) {
   Value value = input(i);
   auto contents = failed() ? std::nullopt : getContents(value);
-  ElementsAttr attr = failed() ? ElementsAttr() : nn::getConstant(value);
+  ElementsAttr attr = failed() || contents ? ElementsAttr() : graph.constants.compute(value);
   SmallVector<double> numbers;
-  if (attr && attr.getNumElements() <= 65536) {
+  if (attr && attr.getNumElements() <= mostConstants) {
     nn::ConstantData data(attr);
     for (int64_t n = 0; n < data.numElements(); ++n)
       numbers.push_back(data.asDouble(n));

@@ -186,6 +186,9 @@ public:
   /// A place that counts from the end of `size` elements when it is negative, as one from the front.
   AffineExpr countFromFront(AffineExpr place, AffineExpr size, const llvm::Twine &what);
   const nn::DimFacts &facts() const;
+  /// The elements of an integer tensor as expressions, if sizes and constants decide them, and of one with a single element that constants decide.
+  std::optional<DimExprs> findIntegers(Value value);
+  std::optional<int64_t> knownScalar(Value value);
   /// The elements of an integer tensor as expressions; an error saying what must be known when they are not.
   std::optional<DimExprs> knownIntegers(unsigned input, llvm::StringRef what);
   std::optional<llvm::SmallVector<int64_t>> constantIntegers(unsigned input, llvm::StringRef what);
@@ -196,7 +199,7 @@ public:
   std::optional<int64_t> declaredRank(unsigned i = 0) const;
   /// What a Squeeze without axes has to know, and may note (Graph.h).
   SqueezedDims &squeezed();
-  bool isKnown(unsigned input) { return !hasInput(input) || getIntegerContents(inputs[input]); }
+  bool isKnown(unsigned input) { return !hasInput(input) || findIntegers(inputs[input]); }
   /// A dimension that only the data tells, at most `bound`; `name` is for messages and the model's users.
   AffineExpr computedDim(AffineExpr bound, const llvm::Twine &name);
   /// Bytes that strings of the results point into: they become an output of the model, so that they live as long as the strings.

@@ -25,7 +25,7 @@ Value Node::finish(Operation *op) {
     (void)error(graph.verifierMessage.empty() ? std::string("its result is not well formed") : graph.verifierMessage);
     return value;
   }
-  if (Value folded = foldContents(builder(), op, graph.sizes.getFacts())) {
+  if (Value folded = foldContents(builder(), op, graph.sizes.getFacts(), [&](Value value) { return graph.constants.compute(value); })) {
     op->erase();
     return folded;
   }

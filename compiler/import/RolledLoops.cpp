@@ -10,6 +10,7 @@
 #include "compiler/import/RolledLoops.h"
 #include "compiler/import/Choices.h"
 #include "compiler/import/ControlFlow.h"
+#include "compiler/import/DataDims.h"
 #include "compiler/import/NamedValues.h"
 #include "compiler/import/SymbolicSizes.h"
 #include "compiler/import/onnx.pb.h"
@@ -95,7 +96,7 @@ static FailureOr<bool> importBlock(Node &node, const RolledLoop &rolled, Block &
   ArrayRef<Value> next = *values;
   Value goesOn = rolled.isLoop ? next.front() : Value();
   next = next.drop_front(rolled.isLoop);
-  bool endsEarly = goesOn && !(knownScalar(goesOn) == 1 && (!rolled.condition || knownScalar(rolled.condition) == 1));
+  bool endsEarly = goesOn && !(node.knownScalar(goesOn) == 1 && (!rolled.condition || node.knownScalar(rolled.condition) == 1));
   SmallVector<Value> yielded;
   if (endsEarly) {
     block.insertArgument(0u, RankedTensorType::get({}, builder.getI1Type()), node.loc);
@@ -257,7 +258,7 @@ LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph) {
   else if (!isTensor || !node.elementType(most).isSignlessInteger(64))
     return node.error("the number of steps is not of type int64");
   else if (node.unify(nn::getNumElements(node.dims(most), node.context()), node.number(1), "the number of steps must be one number: elements"))
-    rolled.steps = node.choices().computeDim(node, node.reshape(most, {}), node.number(endlessSteps), node.outputName(0) + "_trips");
+    rolled.steps = makeDataDim(node, most, findUpperBound(node, most) ? findUpperBound(node, most) : node.number(endlessSteps), node.outputName(0) + "_trips");
   OpBuilder &builder = node.builder();
   rolled.body = [&](ArrayRef<Value> carried) {
     Value number = materialize(builder, node.loc, RankedTensorType::get({}, builder.getI64Type()), Number{rolled.step});

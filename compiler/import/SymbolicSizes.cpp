@@ -162,12 +162,26 @@ AffineExpr SymbolicSizes::usePinned(AffineExpr dim) const {
   return dim;
 }
 
-void SymbolicSizes::record(ModuleOp module) const {
+void SymbolicSizes::goBackTo(const Mark &mark) {
+  assert(names.size() - mark.names <= computedBounds.size() && "only computed symbols are forgotten");
+  for (const std::string &name : llvm::ArrayRef(names).drop_front(mark.names))
+    originals.erase(name);
+  computedBounds.truncate(computedBounds.size() - (names.size() - mark.names));
+  names.truncate(mark.names);
+  constraints.resize(mark.constraints);
+  facts.goBackTo(mark.facts);
+}
+
+void SymbolicSizes::recordSymbols(ModuleOp module) const {
   Builder b(&context);
   SmallVector<StringRef> texts(names.begin(), names.end());
   module->setAttr(nn::symbolsAttrName, b.getStrArrayAttr(texts));
   if (!computedBounds.empty())
     module->setAttr(nn::computedSymbolsAttrName, AffineMapAttr::get(AffineMap::get(0, computed().given(), computedBounds, &context)));
+}
+
+void SymbolicSizes::record(ModuleOp module) const {
+  recordSymbols(module);
   DimExprs assumed = llvm::filter_to_vector(assumedEqual, [&](AffineExpr zero) { return isConstraint(zero); });
   if (!assumed.empty())
     module->setAttr(nn::assumedAttrName, AffineMapAttr::get(AffineMap::get(0, names.size(), assumed, &context)));

@@ -32,6 +32,13 @@ public:
   bool isFixed(llvm::StringRef name) const { return fixed.contains(name); }
   /// What is wrong with the names that the options give to dimensions; empty if nothing is.
   std::string findFaultInRenames() const;
+  /// Forgets the symbols and constraints that came after a mark.
+  struct Mark {
+    size_t names, constraints;
+    std::pair<size_t, size_t> facts;
+  };
+  Mark mark() const { return {names.size(), constraints.size(), facts.count()}; }
+  void goBackTo(const Mark &mark);
   nn::ComputedDims computed() const { return {static_cast<unsigned>(names.size() - computedBounds.size()), computedBounds}; }
   /// @}
 
@@ -76,7 +83,8 @@ public:
   SqueezedDims &getSqueezed() { return squeezed; }
   /// @}
 
-  /// Writes the symbols and constraints into the module.
+  /// Writes the symbols into the module; the other one writes the constraints, too.
+  void recordSymbols(mlir::ModuleOp module) const;
   void record(mlir::ModuleOp module) const;
 
 private:

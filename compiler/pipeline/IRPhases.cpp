@@ -191,7 +191,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
   if (!checkStagesDone(options, done, errors) || !listVersions(options, *result.targets.front().module, versions, errors))
     return CompileStatus::AtFault;
   bool splits = targets.size() > 1 || !versions.empty() || !options.ranks.empty();
-  std::string stage = options.graph ? "graph" : "import";
+  std::string stage = options.graph ? options.graphStage : "import";
   auto show = [&] {
     if (options.afterStage)
       options.afterStage(stage, result);
@@ -214,8 +214,7 @@ CompileStatus makeKernels(const CompileOptions &options, Compilation &result, st
       if (CompileStatus status = runStage(next, *target.module, targets, options, result.reproducer, errors); status != CompileStatus::Done)
         return status;
     if (next.name == "target") {
-      for (TargetModule &target : result.targets)
-        target.usesTiles = usesTiles(*target.module);
+      noteTiles(result);
       judgeProfile(options, profile, result);
       reportRounding(options, result);
     }

@@ -1,5 +1,6 @@
 //===- ReadModel.cpp - The module that the stages begin with ---------------===//
 #include "compiler/pipeline/ReadModel.h"
+#include "compiler/RunConstants.h"
 #include "compiler/Decisions.h"
 #include "compiler/Promises.h"
 #include "compiler/ReadIR.h"
@@ -73,6 +74,7 @@ ImportOptions makeImportOptions(const CompileOptions &options) {
   // What is narrower in the library than in the file may still fit; the compile's end tells.
   if (!options.externalWeights && options.ranks.empty() && options.stopAfter.empty() && options.weightsType.empty() && options.compute.empty())
     import.mostExternalBytes = maxEmbeddedBytes;
+  import.runConstants = [&options](ModuleOp module) { return runConstants(options, module); };
   import.exposeNodes = options.observation.any();
   import.broadcasts = options.assumeEqual         ? ImportOptions::Broadcasts::Equal
                       : options.observation.any() || options.stages.count ? ImportOptions::Broadcasts::Exact
@@ -99,7 +101,7 @@ static bool importONNX(const CompileOptions &options, Compilation &result, std::
 }
 
 unsigned countStagesDone(const CompileOptions &options, ModuleOp module) {
-  unsigned least = options.graph ? 1 : 0;
+  unsigned least = options.graph && options.graphStage == "graph" ? 1 : 0;
   if (!isIRFile(options.model))
     return least;
   if (!module.getOps<kernel::EntryOp>().empty())

@@ -105,7 +105,8 @@ void addLevelWithoutTiles(const CompileOptions &options, ModuleOp module, std::v
     targets.push_back(level);
 }
 
-bool usesTiles(ModuleOp module) {
+/// Whether one of the kernels that the target stage has chosen multiplies by tiles.
+static bool usesTiles(ModuleOp module) {
   kernel::TargetAttr target = kernel::getTarget(module);
   auto isOnTiles = [&](kernel::PlanAttr plan) {
     return plan && llvm::any_of(target.getSteps(), [&](kernel::StepAttr step) { return step.getRows() > 1 && step.getFunction() == plan.getStep(); });
@@ -113,11 +114,19 @@ bool usesTiles(ModuleOp module) {
   return module.walk([&](nn::GroupOp group) { return isOnTiles(group.getPlanAttr()) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
 }
 
-void dropUnusedLevel(const CompileOptions &options, ArrayRef<Compilation *> models) {
+void noteTiles(Compilation &result) {
+  for (TargetModule &target : result.targets)
+    target.usesTiles = usesTiles(*target.module);
+}
+
+void dropUnusedLevel(const CompileOptions &options, Compilation &result) {
+  std::vector<Compilation *> models = {&result};
+  for (const std::unique_ptr<Compilation> &graph : result.graphs)
+    models.push_back(graph.get());
+  auto usesTiles = [](const Compilation *model) { return llvm::any_of(model->targets, [](const TargetModule &target) { return target.usesTiles; }); };
+  if (!options.levelWithoutTiles || llvm::any_of(models, usesTiles))
+    return;
   auto isSpare = [](const TargetModule &target) { return StringRef(target.name).ends_with(withoutTiles); };
-  for (const Compilation *model : models)
-    if (!options.levelWithoutTiles || llvm::any_of(model->targets, [](const TargetModule &target) { return target.usesTiles; }))
-      return;
   for (Compilation *model : models) {
     if (llvm::none_of(model->targets, isSpare))
       continue;

@@ -23,11 +23,11 @@ bool addLibraries(const CompileOptions &options, std::vector<kernel::TargetAttr>
 /// Adds a level without tiles to a single target that has them, where the options ask for it and the IR has no target yet.
 void addLevelWithoutTiles(const CompileOptions &options, mlir::ModuleOp module, std::vector<kernel::TargetAttr> &targets);
 
-/// Whether one of the kernels that the target stage has chosen multiplies by tiles.
-bool usesTiles(mlir::ModuleOp module);
+/// Notes which targets have kernels that multiply by tiles, after the target stage.
+void noteTiles(Compilation &result);
 
 /// Takes tiles from the target, and the level without them from all models, where no kernel of a model uses tiles.
-void dropUnusedLevel(const CompileOptions &options, llvm::ArrayRef<Compilation *> models);
+void dropUnusedLevel(const CompileOptions &options, Compilation &result);
 
 /// Gives the model and its versions the first target. IR that has a target keeps it, because tests write their own.
 bool setTarget(const CompileOptions &options, llvm::ArrayRef<kernel::TargetAttr> targets, Compilation &result, std::vector<std::string> &errors);

@@ -39,9 +39,9 @@ kernel::TargetAttr dropTiles(kernel::TargetAttr target, StringRef name) {
     if (step.getShape().front() == 1)
       steps.push_back(step);
   // The CPU's name would imply tiles.
-  return kernel::TargetAttr::get(target.getContext(), StringAttr::get(target.getContext(), name), target.getTriple(), "x86-64", target.getVectorBits(), target.getRegisters(),
-                                 target.getL1(), target.getL2(), target.getL3(), ArrayAttr::get(target.getContext(), features), target.getLibraries(),
-                                 steps, target.getTuning(), target.getComposites());
+  return kernel::TargetAttr::get(target.getContext(), name, target.getTriple(), "x86-64", target.getVectorBits(), target.getRegisters(), target.getL1(),
+                                 target.getL2(), target.getL3(), ArrayAttr::get(target.getContext(), features), target.getLibraries(), steps,
+                                 target.getTuning(), target.getComposites());
 }
 
 kernel::TargetAttr setSystem(kernel::TargetAttr target, StringRef name, std::string &error) {

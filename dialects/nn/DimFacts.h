@@ -41,6 +41,16 @@ public:
   mlir::AffineExpr getLarger(mlir::AffineExpr a, mlir::AffineExpr b) const;
   mlir::AffineExpr getSmaller(mlir::AffineExpr a, mlir::AffineExpr b) const;
 
+  /// @name Forgetting
+  /// @{
+  /// The number of symbols and facts that are known, and a way back to it.
+  std::pair<size_t, size_t> count() const { return {symbols.size(), notNegative.size()}; }
+  void goBackTo(std::pair<size_t, size_t> counts) {
+    symbols.truncate(std::min(counts.first, symbols.size()));
+    notNegative.truncate(counts.second);
+  }
+  /// @}
+
 private:
   /// A lower bound of b - a; nullopt if unknown.
   std::optional<int64_t> getLeastDifference(mlir::AffineExpr a, mlir::AffineExpr b) const;

@@ -20,7 +20,7 @@
 #include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/NNStructureOps.h"
 #include "passes/Passes.h"
-#include "passes/graph/EvaluateMovement.h"
+#include "passes/graph/EvaluateOperation.h"
 #include "passes/graph/EvaluateScalar.h"
 #include "passes/graph/Terms.h"
 
@@ -88,55 +88,6 @@ static bool isWorthFolding(Operation *op, int64_t budget, const WeightOperations
   return !(isa<TransposeOp>(op) && after > 64 * smallBytes && packs);
 }
 
-static double combine(ReduceKind kind, double x, double y) {
-  switch (kind) {
-  case ReduceKind::Sum:
-  case ReduceKind::Mean:
-    return x + y;
-  case ReduceKind::Prod:
-    return x * y;
-  case ReduceKind::Max:
-    return std::isnan(x) || std::isnan(y) ? NAN : std::max(x, y);
-  case ReduceKind::Min:
-    return std::isnan(x) || std::isnan(y) ? NAN : std::min(x, y);
-  }
-  llvm_unreachable("unknown kind");
-}
-
-/// Reductions of floating-point constants, accumulated in double.
-static FailureOr<std::vector<char>> evaluateReduce(ReduceOp op, const ConstantData &input) {
-  Type element = op.getType().getElementType();
-  if (!isa<FloatType>(element) || input.numElements() == 0)
-    return failure();
-  RankedTensorType from = op.getInput().getType();
-  SmallVector<int64_t> strides(from.getRank(), 0);
-  int64_t stride = 1, count = op.getType().getNumElements();
-  for (int64_t i = from.getRank() - 1; i >= 0; --i) {
-    strides[i] = llvm::is_contained(op.getAxes(), i) ? 0 : stride;
-    stride *= op.getType().getDimSize(i);
-  }
-  std::vector<double> sums(count, 0.0);
-  std::vector<bool> seen(count, false);
-  forEachOffset(from.getShape(), strides, [&](int64_t i, int64_t target) {
-    double x = input.asDouble(i);
-    sums[target] = seen[target] ? combine(op.getKind(), sums[target], x) : x;
-    seen[target] = true;
-  });
-  double divisor = op.getKind() == ReduceKind::Mean ? static_cast<double>(input.numElements()) / count : 1.0;
-  std::vector<char> out(count * elementBytes(element));
-  for (int64_t i = 0; i < count; ++i)
-    storeNumber(&out[i * elementBytes(element)], element, sums[i] / divisor);
-  return out;
-}
-
-static FailureOr<std::vector<char>> evaluate(Operation *op, ArrayRef<ConstantData> operands) {
-  if (auto scalar = dyn_cast<ScalarBody>(op))
-    return evaluateScalarBody(scalar, operands);
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return evaluateReduce(reduce, operands[0]);
-  return evaluateMovement(op, operands);
-}
-
 /// An element-wise operation on numbers that are the same everywhere is computed once, and is such a number. Weights stay constants, which kernels pack.
 static bool foldUniform(Operation *op, RankedTensorType type, const WeightOperations &weights) {
   auto isUniform = [](Value operand) { return bool(operand.getDefiningOp<SplatOp>()); };
@@ -183,7 +134,7 @@ static void foldOperation(Operation *op, int64_t budget, const WeightOperations 
     SmallVector<ConstantData> operands;
     for (ElementsAttr constant : constants)
       operands.emplace_back(constant);
-    FailureOr<std::vector<char>> bytes = evaluate(op, operands);
+    FailureOr<std::vector<char>> bytes = evaluateOperation(op, operands);
     if (failed(bytes))
       return;
     folded = makeConstant(type, std::move(*bytes));

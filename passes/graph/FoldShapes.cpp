@@ -88,8 +88,9 @@ static Exprs sliced(SliceOp op) {
 }
 
 /// Sums, differences and products; a product of two symbols is no affine expression but a semi-affine one, which dimensions may be.
+/// Arithmetic in 32 bits may wrap.
 static Exprs computed(Operation *op) {
-  if (!isa<AddOp, SubOp, MulOp>(op))
+  if (!isa<AddOp, SubOp, MulOp>(op) || !getElementTypeOrSelf(op->getResult(0).getType()).isInteger(64))
     return failure();
   Exprs x = expressionsOf(op->getOperand(0)), y = expressionsOf(op->getOperand(1));
   if (failed(x) || failed(y))

@@ -33,7 +33,7 @@ Value addToRows(Node &node, Value x, Value bias, StringRef what) {
 
 //===- Activations ---------------------------------------------------------===//
 
-static LogicalResult gelu(Node &node) { return node.result(node.unary<GeluOp>(node.input(0))); }
+static LogicalResult contribGelu(Node &node) { return node.result(node.unary<GeluOp>(node.input(0))); }
 static LogicalResult biasGelu(Node &node) { return node.result(node.unary<GeluOp>(addToRows(node, node.input(0), node.input(1), "B"))); }
 static LogicalResult fastGelu(Node &node) { return node.result(node.unary<GeluTanhOp>(addToRows(node, node.input(0), node.optionalInput(1)))); }
 
@@ -389,7 +389,7 @@ ArrayRef<Operator> getContribOperators() {
       {"FusedMatMulActivation", 1, Elements::Float, fusedMatmulActivation, INT64_MAX, "com.microsoft"},
       {"GatedAdd", 1, Elements::Float, gatedAdd, INT64_MAX, "com.microsoft"},
       {"GatedRMSNorm", 1, Elements::Float, gatedRmsNorm, INT64_MAX, "com.microsoft"},
-      {"Gelu", 1, Elements::Float, gelu, INT64_MAX, "com.microsoft"},
+      {"Gelu", 1, Elements::Float, contribGelu, INT64_MAX, "com.microsoft"},
       {"GemmFastGelu", 1, Elements::Float, gemmFastGelu, INT64_MAX, "com.microsoft"},
       {"LinearAttentionGate", 1, Elements::Float, linearAttentionGate, INT64_MAX, "com.microsoft"},
       {"QEmbedLayerNormalization", 1, Elements::Any, qEmbedLayerNorm, INT64_MAX, "com.microsoft"},

@@ -245,7 +245,7 @@ static void addPacked(Node &node, HeadAttention &heads, Value before) {
 }
 
 /// Attention on the projections of one input.
-static LogicalResult attention(Node &node) {
+static LogicalResult contribAttention(Node &node) {
   Value x = node.input(0), weights = node.input(1), before = node.optionalInput(4);
   auto sizes = node.findInts("qkv_hidden_sizes");
   if (node.getFlag("do_rotary") || node.getFlag("past_present_share_buffer") || node.hasInput(6))
@@ -462,7 +462,7 @@ static LogicalResult rotateInput(Node &node, llvm::function_ref<Value(Value cach
   return node.result(node.rank(input) == 4 ? node.transpose(turned, {0, 2, 1, 3}) : node.reshape(turned, original));
 }
 
-static LogicalResult rotaryEmbedding(Node &node) {
+static LogicalResult contribRotaryEmbedding(Node &node) {
   Value positions = node.input(1);
   return rotateInput(node, [&](Value cache, AffineExpr batch, AffineExpr length) {
     Value at = positionsOf(node, positions, batch, length);
@@ -531,13 +531,13 @@ static LogicalResult gemmaRotaryEmbedding(Node &node) {
 
 ArrayRef<Operator> getContribAttentionOperators() {
   static const Operator rows[] = {
-      {"Attention", 1, Elements::Float, attention, INT64_MAX, "com.microsoft"},
+      {"Attention", 1, Elements::Float, contribAttention, INT64_MAX, "com.microsoft"},
       {"DecoderMaskedMultiHeadAttention", 1, Elements::Float, decoderAttention, INT64_MAX, "com.microsoft"},
       asComposite({"GemmaRotaryEmbedding", 1, Elements::Float, gemmaRotaryEmbedding, INT64_MAX, "com.microsoft"}),
       asComposite({"MRotaryEmbedding", 1, Elements::Float, mRotaryEmbedding, INT64_MAX, "com.microsoft"}),
       {"MultiHeadAttention", 1, Elements::Float, multiHeadAttention, INT64_MAX, "com.microsoft"},
       {"QAttention", 1, Elements::Integer, qAttention, INT64_MAX, "com.microsoft"},
-      asComposite({"RotaryEmbedding", 1, Elements::Float, rotaryEmbedding, INT64_MAX, "com.microsoft"}),
+      asComposite({"RotaryEmbedding", 1, Elements::Float, contribRotaryEmbedding, INT64_MAX, "com.microsoft"}),
   };
   return rows;
 }

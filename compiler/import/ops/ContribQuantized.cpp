@@ -42,7 +42,7 @@ static LogicalResult sigmoid(Node &node) {
   return finish(node, node.unary<SigmoidOp>(x), 3, node.elementType(node.input(0)));
 }
 
-static LogicalResult leakyRelu(Node &node) {
+static LogicalResult quantizedLeakyRelu(Node &node) {
   Value x = readReal(node, 0);
   FloatAttr alpha = node.builder().getF64FloatAttr(node.getFloat("alpha", 0.01f));
   return finish(node, node.unary<LeakyReluOp>(x, alpha), 3, node.elementType(node.input(0)));
@@ -162,7 +162,7 @@ ArrayRef<Operator> getContribQuantizedOperators() {
       {"QLinearAveragePool", 1, Elements::Integer, averagePool, INT64_MAX, "com.microsoft"},
       {"QLinearConcat", 1, Elements::Float, concat, INT64_MAX, "com.microsoft"},
       {"QLinearGlobalAveragePool", 1, Elements::Integer, globalAveragePool, INT64_MAX, "com.microsoft"},
-      {"QLinearLeakyRelu", 1, Elements::Integer, leakyRelu, INT64_MAX, "com.microsoft"},
+      {"QLinearLeakyRelu", 1, Elements::Integer, quantizedLeakyRelu, INT64_MAX, "com.microsoft"},
       {"QLinearMul", 1, Elements::Integer, binary<MulOp>, INT64_MAX, "com.microsoft"},
       {"QLinearReduceMean", 1, Elements::Integer, reduceMean, INT64_MAX, "com.microsoft"},
       {"QLinearSigmoid", 1, Elements::Integer, sigmoid, INT64_MAX, "com.microsoft"},

@@ -1,4 +1,5 @@
 //===- DataMovement.cpp - Slices, joins, borders, permutations ---------------===//
+#include "compiler/import/DataDims.h"
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
@@ -65,6 +66,28 @@ static Value sliceAxis(Node &node, Value x, int64_t axis, AffineExpr start, Affi
   return node.slice(x, axis, first, extent, stride);
 }
 
+/// A Slice whose starts or ends the run computes.
+static LogicalResult sliceAllByData(Node &node, std::optional<SmallVector<int64_t>> axes, std::optional<SmallVector<int64_t>> steps) {
+  Value x = node.input(0);
+  auto count = nn::getConstantDim(node.dims(node.input(1))[0]);
+  if (!count || !node.unify(node.dims(node.input(1))[0], node.dims(node.input(2))[0], "starts and ends have different lengths:"))
+    return node.unsupported("the number of starts and ends is known only at run time", "make it static with --dim");
+  axes = axes.value_or(llvm::to_vector(llvm::seq<int64_t>(0, *count)));
+  steps = steps.value_or(SmallVector<int64_t>(*count, 1));
+  if (static_cast<int64_t>(axes->size()) != *count || axes->size() != steps->size())
+    return node.error("starts, ends, axes and steps have different lengths");
+  if (node.axes(*axes, node.rank(x)); node.failed())
+    return failure();
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    if ((*steps)[i] < 1)
+      return node.unsupported("a step is not positive, and the starts or ends are known only at run time",
+                              "fix the input that they depend on with --bind input=value");
+    auto at = [&](unsigned operand) { return node.slice(node.input(operand), 0, node.number(static_cast<int64_t>(i)), node.number(1)); };
+    x = sliceByData(node, x, node.axis(axis, node.rank(x)), at(1), at(2), std::min((*steps)[i], endless));
+  }
+  return node.failed() ? failure() : node.result(x);
+}
+
 static LogicalResult slice(Node &node) {
   Value x = node.input(0);
   std::optional<DimExprs> starts, ends;
@@ -83,12 +106,15 @@ static LogicalResult slice(Node &node) {
   } else {
     if (!node.expectRank(node.input(1), 1, "starts") || !node.expectRank(node.input(2), 1, "ends"))
       return failure();
-    starts = node.knownIntegers(1, "starts");
-    ends = node.knownIntegers(2, "ends");
+    bool isByData = !node.isKnown(1) || !node.isKnown(2);
+    starts = isByData ? std::nullopt : node.knownIntegers(1, "starts");
+    ends = isByData ? std::nullopt : node.knownIntegers(2, "ends");
     if (node.hasInput(3))
       axes = node.constantIntegers(3, "axes");
     if (node.hasInput(4))
       steps = node.constantIntegers(4, "steps");
+    if (isByData && !node.failed())
+      return sliceAllByData(node, axes, steps);
   }
   if (node.failed())
     return failure();
@@ -116,7 +142,7 @@ static std::optional<DimExprs> declaredExtents(Node &node, int64_t axis) {
   for (unsigned i = 0; i < node.numOutputs(); ++i) {
     auto dims = node.declaredDims(i);
     if (!dims || axis >= static_cast<int64_t>(dims->size()))
-      return node.knownIntegers(1, "split");
+      return makeDataDims(node, node.input(1), SmallVector<AffineExpr>(node.numOutputs(), node.dims(node.input(0))[axis]), "part");
     extents.push_back((*dims)[axis]);
   }
   expectInRun(node, node.input(1), extents);

@@ -46,7 +46,7 @@ Value buildGather(Node &node, Value x, Value indices, int64_t axis) {
   if (node.failed())
     return x;
   // One known index of a vector of sizes is what shape arithmetic does most: folded by rank one.
-  if (auto contents = getContents(x); contents && node.rank(x) == 1)
+  if (auto contents = getContents(x, &node.facts()); contents && node.rank(x) == 1)
     if (auto at = getIntegerContents(indices); at && llvm::all_of(*at, [](AffineExpr e) { return nn::getConstantDim(e).has_value(); })) {
       Contents chosen;
       for (AffineExpr e : *at) {

@@ -1,6 +1,8 @@
 //===- Generator.cpp - Tensors out of attributes and coordinates -------------===//
+#include "compiler/import/DataDims.h"
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
+#include "compiler/import/NumberArithmetic.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Strings.h"
 #include "compiler/import/TensorData.h"
@@ -92,6 +94,66 @@ static void expectCount(Node &node, Value step, AffineExpr count) {
   expectInRun(node, node.failed() ? expected : node.compare<EqualOp>(steps, expected));
 }
 
+/// The length of a range of integers that sizes decide.
+static AffineExpr countSteps(Node &node, AffineExpr start, AffineExpr limit, AffineExpr delta) {
+  auto by = nn::getConstantDim(delta), first = nn::getConstantDim(start), last = nn::getConstantDim(limit);
+  if (!by)
+    (void)node.unsupported("the step is symbolic", "make the dimension static with --dim");
+  else if (*by == 0)
+    (void)node.error("delta is zero");
+  if (node.failed())
+    return node.number(0);
+  if (!first || !last) {
+    AffineExpr distance = node.clampLow(*by > 0 ? limit - start : start - limit, node.number(0), "the range ends before it starts");
+    return nn::simplifyDim(distance.ceilDiv(std::abs(*by)));
+  }
+  // Wide arithmetic: the difference of two int64 may not be one.
+  __int128 distance = *by > 0 ? static_cast<__int128>(*last) - *first : static_cast<__int128>(*first) - *last;
+  __int128 stride = *by > 0 ? static_cast<__int128>(*by) : -static_cast<__int128>(*by);
+  __int128 steps = distance > 0 ? (distance + stride - 1) / stride : 0;
+  if (steps > (int64_t(1) << 40))
+    (void)node.error("the range has too many elements: its size overflows the limit");
+  return node.number(node.failed() ? 0 : static_cast<int64_t>(steps));
+}
+
+/// The length of a range of floating-point numbers that sizes decide, where the difference of limit and start is exact and delta is a constant above zero.
+static AffineExpr countRealSteps(Node &node, Value step) {
+  Type element = node.elementType(step);
+  auto start = getContents(node.input(0), &node.facts()), limit = getContents(node.input(1), &node.facts()), delta = getContents(step);
+  if (!isa<FloatType>(element) || !start || !limit || !delta || (!start->front().expr && !limit->front().expr) || delta->front().expr)
+    return {};
+  auto difference = subtract(limit->front(), start->front(), element, node.facts());
+  auto by = toRational(delta->front(), node.context());
+  AffineConstantExpr most = by ? mlir::cast<AffineConstantExpr>(by->expr) : AffineConstantExpr();
+  int64_t divisor;
+  if (!difference || !most || most.getValue() < 1 || llvm::MulOverflow(difference->divisor, most.getValue(), divisor))
+    return {};
+  return node.clampLow(nn::simplifyDim((difference->expr * by->divisor).ceilDiv(divisor)), node.number(0), "the range ends before it starts");
+}
+
+/// The length of a range of integers that data decide: of one that begins where data say and has a constant length, or of one whose limit has a bound.
+static AffineExpr countByData(Node &node, Value step, AffineExpr start, AffineExpr delta) {
+  auto by = delta ? nn::getConstantDim(delta) : std::nullopt;
+  if (!isa<IntegerType>(node.elementType(step)) || !by || *by < 1)
+    return {};
+  Value first = node.reshape(node.input(0), {}), last = node.reshape(node.input(1), {});
+  auto skipReshapes = [](Value value) {
+    while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
+      value = reshape.getInput();
+    return value;
+  };
+  if (auto sum = skipReshapes(last).getDefiningOp<nn::AddOp>())
+    for (unsigned side : {0, 1})
+      if (auto length = node.knownScalar(sum->getOperand(1 - side)); length && skipReshapes(sum->getOperand(side)) == skipReshapes(first))
+        return node.number(*length < 0 ? 0 : (*length + *by - 1) / *by);
+  AffineExpr most = findUpperBound(node, last);
+  if (!most || !start || !node.facts().areOrdered(node.number(0), start))
+    return {};
+  Value distance = node.cast(node.binary<nn::MaximumOp>(node.binary<nn::SubOp>(last, first), 0.0), node.builder().getI64Type());
+  Value steps = *by == 1 ? distance : node.binary<nn::DivOp>(node.binary<nn::AddOp>(distance, static_cast<double>(*by - 1)), static_cast<double>(*by));
+  return node.failed() ? AffineExpr() : makeDataDim(node, steps, nn::simplifyDim(most.ceilDiv(*by)), node.outputName(0) + "_count");
+}
+
 /// start + delta * i. The count is known for known bounds, or from expressions when delta is one, which it is where com.microsoft's has none.
 static LogicalResult range(Node &node) {
   Type element = node.elementType(node.input(0));
@@ -101,29 +163,15 @@ static LogicalResult range(Node &node) {
     if (nn::getConstantDim(nn::getNumElements(node.dims(node.input(i)), node.context())) != 1 || node.elementType(node.input(i)) != element)
       return node.error("start, limit and delta must be scalars of one type");
   AffineExpr count;
-  auto isKnown = [&](Value value) { return getContents(value).has_value(); };
-  auto start = getIntegerContents(node.input(0)), limit = getIntegerContents(node.input(1));
-  auto delta = given == 3 ? getIntegerContents(step) : std::optional(DimExprs{node.number(1)});
+  auto isKnown = [&](Value value) { return getContents(value).has_value() || node.findIntegers(value); };
+  auto start = node.findIntegers(node.input(0)), limit = node.findIntegers(node.input(1));
+  auto delta = given == 3 ? node.findIntegers(step) : std::optional(DimExprs{node.number(1)});
   if (start && limit && delta) {
-    auto by = nn::getConstantDim(delta->front());
-    if (!by)
-      return node.unsupported("the step is symbolic", "make the dimension static with --dim");
-    if (*by == 0)
-      return node.error("delta is zero");
-    auto first = nn::getConstantDim(start->front()), last = nn::getConstantDim(limit->front());
-    if (first && last) {
-      // Wide arithmetic: the difference of two int64 may not be one.
-      __int128 distance = *by > 0 ? static_cast<__int128>(*last) - *first : static_cast<__int128>(*first) - *last;
-      __int128 stride = *by > 0 ? static_cast<__int128>(*by) : -static_cast<__int128>(*by);
-      __int128 steps = distance > 0 ? (distance + stride - 1) / stride : 0;
-      if (steps > (int64_t(1) << 40))
-        return node.error("the range has too many elements: its size overflows the limit");
-      count = node.number(static_cast<int64_t>(steps));
-    } else {
-      AffineExpr distance = *by > 0 ? limit->front() - start->front() : start->front() - limit->front();
-      distance = node.clampLow(distance, node.number(0), "the range ends before it starts");
-      count = nn::simplifyDim(distance.ceilDiv(std::abs(*by)));
-    }
+    count = countSteps(node, start->front(), limit->front(), delta->front());
+  } else if (AffineExpr steps = countRealSteps(node, step)) {
+    count = steps;
+  } else if (AffineExpr length = countByData(node, step, start ? start->front() : AffineExpr(), delta ? delta->front() : AffineExpr())) {
+    count = length;
   } else if (auto declared = node.declaredDims();
              declared && declared->size() == 1 && !(isKnown(node.input(0)) && isKnown(node.input(1)) && isKnown(step))) {
     count = declared->front();
@@ -192,13 +240,13 @@ static LogicalResult trilu(Node &node) {
 /// values[1] where the place along the new axis equals the index, values[0] elsewhere. Negative indices count from the end.
 static LogicalResult oneHot(Node &node) {
   Value indices = node.input(0), values = node.input(2);
-  auto depth = getContents(node.input(1));
+  auto depth = getContents(node.input(1), &node.facts());
   int64_t rank = node.rank(indices), axis = node.axis(node.getInt("axis", -1), rank + 1);
   if (auto declared = node.declaredDims(); !depth && declared && static_cast<int64_t>(declared->size()) == rank + 1 && !node.failed()) {
     depth = Contents{{(*declared)[axis]}};
     expectInRun(node, node.cast(node.input(1), node.builder().getI64Type()), (*declared)[axis]);
   }
-  if (!depth || depth->size() != 1)
+  if (!depth || depth->size() != 1 || depth->front().divisor != 1)
     return node.unsupported("depth is known only at run time", "make it a constant");
   if (node.failed() || !node.expectRank(values, 1, "values") || !node.unify(node.dims(values)[0], node.number(2), "expected the values off and on: sizes"))
     return failure();

@@ -1,4 +1,5 @@
 //===- Reduction.cpp - Reductions, scans, sorts ------------------------------===//
+#include "compiler/import/DataDims.h"
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
@@ -193,8 +194,11 @@ static LogicalResult topK(Node &node) {
   else if (auto declared = node.declaredDims(); declared && !node.isKnown(1) && declared->size() == dims.size()) {
     k.push_back((*declared)[axis]);
     expectInRun(node, node.input(1), k);
-  } else if (auto given = node.knownIntegers(1, "k"))
-    k = *given;
+  } else if (node.isKnown(1)) {
+    k = node.knownIntegers(1, "k").value_or(DimExprs());
+  } else {
+    k = makeDataDims(node, node.input(1), {dims[axis]}, "k");
+  }
   if (node.failed() || k.size() != 1)
     return node.error("k has " + Twine(k.size()) + " elements, expected one");
   node.requireNotNegative(dims[axis] - k[0], "k is larger than the dimension");

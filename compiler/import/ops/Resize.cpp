@@ -1,9 +1,12 @@
 //===- Resize.cpp - Resize and Upsample --------------------------------------===//
+#include "compiler/import/DataDims.h"
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/ConstantData.h"
+#include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/SymbolBounds.h"
 
 #include <cmath>
 
@@ -23,14 +26,39 @@ struct Target {
 
 static constexpr double scaleLimit = 1e9;
 
-/// Result sizes floor(size * scale), with the product rounded to float as in ONNX's shape inference: 5 * 2.6f is 13. A symbolic size takes
-/// whole scales and their reciprocals.
+/// Whether n * scale, rounded to f32, has the whole part of n / divisor for each size n up to `most`. Sizes just below a multiple and at it decide.
+static bool dividesExactly(float scale, int64_t divisor, int64_t most) {
+  for (int64_t multiple = divisor; multiple <= most; multiple += divisor)
+    if (std::floor(static_cast<float>(multiple) * scale) != static_cast<float>(multiple / divisor) ||
+        std::floor(static_cast<float>(multiple - 1) * scale) != static_cast<float>((multiple - 1) / divisor))
+      return false;
+  return true;
+}
+
+/// floor(dim * scale) in f32: as an expression where that is exact for all sizes, else as a dimension that the run computes.
+static AffineExpr scaleDim(Node &node, AffineExpr dim, float scale, const Twine &name) {
+  constexpr int64_t mostTried = 1 << 22, fraction = 1 << 20;
+  if (scale > fraction || scale * fraction < 1) {
+    (void)node.unsupported("scale " + Twine(std::to_string(scale)) + " of a symbolic dimension", "make the dimension static with --dim");
+    return dim;
+  }
+  int64_t most = node.facts().getRange(dim).most.value_or(defaultSymbolMax), divisor = std::lround(1 / scale);
+  if (isa<AffineSymbolExpr>(dim) && divisor > 1 && most <= mostTried && dividesExactly(scale, divisor, most))
+    return nn::simplifyDim(dim.floorDiv(divisor));
+  Value size = node.cast(node.reshape(makeDimVector(node, dim), {}), node.builder().getF32Type());
+  Value whole = node.cast(node.unary<nn::FloorOp>(node.binary<nn::MulOp>(size, scale)), node.builder().getI64Type());
+  if (auto known = node.findIntegers(whole))
+    return known->front();
+  AffineExpr bound = (dim * static_cast<int64_t>(std::ceil(static_cast<double>(scale) * fraction))).ceilDiv(fraction) + 1;
+  return makeDataDim(node, whole, nn::simplifyDim(bound), node.outputName(0) + "_" + name);
+}
+
+/// Result sizes floor(size * scale), with the product rounded to f32 as in ONNX's shape inference: 5 * 2.6f is 13.
 static std::optional<Target> fromScales(Node &node, Value x, ArrayRef<double> scales, ArrayRef<int64_t> axes) {
   Target target{node.dims(x), SmallVector<double>(node.rank(x), 1.0)};
   for (auto [scale, axis] : llvm::zip_equal(scales, axes)) {
     AffineExpr &dim = target.dims[axis];
     auto size = nn::getConstantDim(dim);
-    double inverse = std::round(1 / scale);
     target.scales[axis] = scale;
     if (!(scale > 0) || scale > scaleLimit)
       (void)node.error("scale " + Twine(std::to_string(scale)) + " is not positive, or too large");
@@ -38,10 +66,8 @@ static std::optional<Target> fromScales(Node &node, Value x, ArrayRef<double> sc
       dim = node.number(static_cast<int64_t>(std::floor(static_cast<float>(*size) * static_cast<float>(scale))));
     else if (scale == std::floor(scale))
       dim = dim * static_cast<int64_t>(scale);
-    else if (static_cast<float>(1 / inverse) == static_cast<float>(scale))
-      dim = dim.floorDiv(static_cast<int64_t>(inverse));
     else
-      (void)node.unsupported("scale " + Twine(std::to_string(scale)) + " of a symbolic dimension", "make the dimension static with --dim");
+      dim = scaleDim(node, dim, static_cast<float>(scale), "axis" + Twine(axis));
   }
   return node.failed() ? std::nullopt : std::optional(target);
 }
