@@ -7,6 +7,7 @@
 #include "compiler/import/FunctionLibraries.h"
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/NarrowTypes.h"
+#include "compiler/import/NodeOrder.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/WayOut.h"
@@ -42,7 +43,7 @@ LogicalResult BodyImporter::gatherInputs(Scope &scope, Node &node, bool &isPoiso
     if (!value)
       return node.error("input " + reason);
     isPoisoned |= !*value;
-    node.inputs.push_back(*value);
+    node.inputs.push_back(choices.taken.resolve(*value));
   }
   return success();
 }
@@ -53,8 +54,15 @@ LogicalResult BodyImporter::bindOutputs(Scope &scope, Node &node, StringRef wher
       continue;
     if (i < node.outputs.size() && !node.outputs[i] && !node.isUnsupported())
       return diagnostics.error(where + ": output " + Twine(i) + " ('" + printable(name) + "') is not one that the operator has");
+    // A program gets outputs of one rank.
+    bool isOutput = &scope == main && llvm::is_contained(llvm::map_range(graph.output(), [](const auto &output) { return output.name(); }), name);
+    if (std::optional<int64_t> rank = isOutput ? node.declaredRank(i) : std::nullopt; rank && node.outputs[i])
+      node.outputs[i] = settleRank(node, node.outputs[i], *rank);
+    if (node.failed() && !node.isUnsupported())
+      return diagnostics.error(where + ": " + node.message());
     scope.values[name] = node.outputs[i];
-    if (node.outputs[i] && failed(values.checkDeclared(scope, name, node.outputs[i], where)))
+    // A node that is imported twice may be declared as what it is on one side.
+    if (node.outputs[i] && tails == 0 && failed(values.checkDeclared(scope, name, node.outputs[i], where)))
       return failure();
     if (options.exposeNodes && node.outputs[i] && isa<RankedTensorType>(node.outputs[i].getType()) && !sizes.isConditional())
       nodeValues.push_back({scope.prefix + name, cast<NameLoc>(node.loc).getName().str(), node.outputs[i]});
@@ -64,11 +72,61 @@ LogicalResult BodyImporter::bindOutputs(Scope &scope, Node &node, StringRef wher
 
 //===- Nodes ---------------------------------------------------------------===//
 
-LogicalResult BodyImporter::importNodes(Scope &scope, ArrayRef<const onnx::NodeProto *> nodes) {
-  for (auto [i, node] : llvm::enumerate(nodes))
-    if (failed(importNode(scope, *node, i)))
+/// The names of a graph's or body's outputs.
+static SmallVector<StringRef> listOutputs(const onnx::GraphProto &graph) {
+  return llvm::map_to_vector(graph.output(), [](const onnx::ValueInfoProto &output) { return StringRef(output.name()); });
+}
+
+LogicalResult BodyImporter::importGraphNodes(Scope &scope, ArrayRef<const onnx::NodeProto *> nodes) {
+  main = &scope;
+  return importNodes(scope, nodes, listOutputs(graph));
+}
+
+/// The nodes on which outputs depend.
+static llvm::DenseSet<const onnx::NodeProto *> findNeeded(ArrayRef<const onnx::NodeProto *> nodes, ArrayRef<StringRef> outputs) {
+  llvm::StringSet<> names;
+  names.insert_range(outputs);
+  llvm::DenseSet<const onnx::NodeProto *> needed;
+  for (const onnx::NodeProto *node : llvm::reverse(nodes)) {
+    if (llvm::none_of(node->output(), [&](const std::string &name) { return names.contains(name); }))
+      continue;
+    needed.insert(node);
+    forEachUse(*node, [&](StringRef name) { names.insert(name); });
+  }
+  return needed;
+}
+
+LogicalResult BodyImporter::importNodes(Scope &scope, ArrayRef<const onnx::NodeProto *> nodes, ArrayRef<StringRef> outputs) {
+  std::optional<llvm::DenseSet<const onnx::NodeProto *>> needed;
+  for (auto [i, node] : llvm::enumerate(nodes)) {
+    size_t unsupported = unsupportedNodes.size();
+    bool isWrong = failed(importNode(scope, *node, i));
+    if (!isWrong && unsupportedNodes.size() == unsupported)
+      continue;
+    if (!needed)
+      needed = findNeeded(nodes, outputs);
+    if (!needed->contains(node) && !options.strict && succeeded(leaveOut(scope, *node, isWrong, unsupported)))
+      continue;
+    if (isWrong)
       return failure();
+  }
   return success();
+}
+
+LogicalResult BodyImporter::leaveOut(Scope &scope, const onnx::NodeProto &proto, bool isWrong, size_t unsupported) {
+  std::optional<std::string> fault = isWrong ? diagnostics.takeFault() : unsupportedNodes[unsupported];
+  if (!fault)
+    return failure();
+  unsupportedNodes.resize(unsupported);
+  for (const std::string &name : proto.output())
+    scope.values[name] = {};
+  warn("a node that no output needs is left out: " + *fault);
+  return success();
+}
+
+void BodyImporter::warn(std::string message) {
+  if (!llvm::is_contained(warnings, message))
+    warnings.push_back(std::move(message));
 }
 
 /// Whether the first operand has one of the element types that the row names.
@@ -197,6 +255,46 @@ LogicalResult BodyImporter::checkNode(Scope &scope, Node &node) {
   return checkOperands(scope, node, *schema);
 }
 
+LogicalResult BodyImporter::convert(Scope &scope, Node &node, const onnx::FunctionProto *function) {
+  const onnx::NodeProto &proto = node.proto;
+  StringRef domain = canonicalDomain(proto.domain());
+  auto opset = scope.opsets.find(domain);
+  if (!function && failed(checkNode(scope, node)))
+    return failure();
+  bool isConversion = false;
+  if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
+    isConversion = llvm::is_contained({Elements::Narrow, Elements::Convertible, Elements::Everything}, row->elements);
+  for (unsigned i = 0; i < node.inputs.size() && !isConversion; ++i)
+    if (int64_t narrow = node.inputs[i] ? NamedValues::narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
+      return node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");
+  if (const DelegateGroup *group = function && delegates ? delegates->find(function) : nullptr)
+    return importDelegate(scope, node, proto, *function, *group);
+  if (function)
+    return inlineFunction(scope, node, proto, *function);
+  if (opset == scope.opsets.end())
+    return node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
+  if (const definitions::Extern *external = libraries ? libraries->findExtern(domain, proto.op_type(), opset->second) : nullptr)
+    return importExtern(node, *external, diagnostics);
+  if (ControlFlow control = findControlFlow(domain, proto.op_type()))
+    return control(node);
+  return convertNode(scope, node, proto, opset->second);
+}
+
+LogicalResult BodyImporter::importTwice(Scope &scope, Node &node, size_t index, Value condition) {
+  ++tails;
+  auto leave = llvm::scope_exit([&] { --tails; });
+  return importSides(node, condition, /*isTail=*/true, [&](bool) -> FailureOr<SmallVector<Value>> {
+    if (failed(importNode(scope, node.proto, index)))
+      return failure();
+    SmallVector<Value> values;
+    for (const std::string &name : node.proto.output()) {
+      values.push_back(scope.values.lookup(name));
+      node.unsupportedNode |= !name.empty() && !values.back();
+    }
+    return values;
+  });
+}
+
 LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &proto, size_t index) {
   std::string where = describeNode(proto, index, scope.prefix);
   if (++nodeCount > options.limits.nodes)
@@ -219,33 +317,14 @@ LogicalResult BodyImporter::importNode(Scope &scope, const onnx::NodeProto &prot
       unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + ": " + reason);
     return bindOutputs(scope, node, where);
   }
-  if (succeeded(converted) && !function)
-    converted = checkNode(scope, node);
-  bool isConversion = false;
-  if (std::string ignored; const Operator *row = function ? nullptr : findOperator(domain, proto.op_type(), node.opset, ignored))
-    isConversion = llvm::is_contained({Elements::Narrow, Elements::Convertible, Elements::Everything}, row->elements);
-  for (unsigned i = 0; i < node.inputs.size() && !isConversion && succeeded(converted); ++i)
-    if (int64_t narrow = node.inputs[i] ? NamedValues::narrowType(scope, proto.input(i)) : 0; isNarrowFloat(narrow))
-      converted = node.unsupported("an input of type " + getDataTypeName(narrow), "convert it with Cast or DequantizeLinear first");
-  if (succeeded(converted)) {
-    if (const DelegateGroup *group = function && delegates ? delegates->find(function) : nullptr)
-      converted = importDelegate(scope, node, proto, *function, *group);
-    else if (function)
-      converted = inlineFunction(scope, node, proto, *function);
-    else if (opset == scope.opsets.end())
-      converted = node.error("domain '" + printable(domain) + "' is not among the model's opset imports, and no function has this name");
-    else if (const definitions::Extern *external = libraries ? libraries->findExtern(domain, proto.op_type(), opset->second) : nullptr)
-      converted = importExtern(node, *external, diagnostics);
-    else if (ControlFlow control = findControlFlow(domain, proto.op_type()))
-      converted = control(node);
-    else
-      converted = convertNode(scope, node, proto, opset->second);
-  }
+  auto split = llvm::find_if(node.inputs, [](Value input) { return getAlternatives(input).has_value(); });
+  if (succeeded(converted))
+    converted = split == node.inputs.end() ? convert(scope, node, function) : importTwice(scope, node, index, getAlternatives(*split)->condition);
   if (failed(converted)) {
     if (!diagnostics.empty())
       return failure();
     if (!node.isUnsupported())
-      return diagnostics.error(where + ": " + node.message());
+      return node.isBeyondLimit ? diagnostics.error(where + ": " + node.message()) : diagnostics.fault(where + ": " + node.message());
     std::string element = node.hasInput(0) && isa<RankedTensorType>(node.inputs[0].getType()) ? ", " + describeType(node.elementType(node.inputs[0])) : "";
     unsupportedNodes.push_back(where + ": opset " + std::to_string(node.opset) + element + ": " + node.message().str());
     node.outputs.assign(node.outputs.size(), Value());
@@ -282,10 +361,10 @@ static std::string nameFunction(const onnx::FunctionProto &function) {
 
 LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx::NodeProto &call, const onnx::FunctionProto &function) {
   if (scope.depth >= options.limits.depth)
-    return node.error("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
+    return node.beyondLimit("functions are nested more than " + Twine(options.limits.depth) + " deep: a recursion");
   // Checked before the body is read, because counting nodes that double with each level one by one would take long.
   if (functions.countNodes(function, scope.depth) > options.limits.nodes - nodeCount)
-    return node.error(describeTooManyNodes(options.limits.nodes));
+    return node.beyondLimit(describeTooManyNodes(options.limits.nodes));
   Scope body;
   body.isFunction = true;
   body.depth = scope.depth + 1;
@@ -315,7 +394,7 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
     if (isWhole)
       calls.leave();
   });
-  if (failed(importNodes(body, nodes)))
+  if (failed(importNodes(body, nodes, llvm::to_vector_of<StringRef>(function.output()))))
     return failure();
   for (int i = 0; i < call.output_size(); ++i) {
     std::string reason;
@@ -337,7 +416,7 @@ LogicalResult BodyImporter::inlineFunction(Scope &scope, Node &node, const onnx:
 FailureOr<SmallVector<Value>> BodyImporter::importBody(Scope &scope, Node &node, const onnx::GraphProto &graph, ArrayRef<Value> arguments,
                                                         const Twine &prefix) {
   if (scope.depth >= options.limits.depth)
-    return node.error("bodies are nested more than " + Twine(options.limits.depth) + " deep");
+    return node.beyondLimit("bodies are nested more than " + Twine(options.limits.depth) + " deep");
   if (static_cast<int>(arguments.size()) != graph.input_size())
     return node.error("the body has " + Twine(graph.input_size()) + " inputs, expected " + Twine(arguments.size()));
   Scope body;
@@ -354,7 +433,7 @@ FailureOr<SmallVector<Value>> BodyImporter::importBody(Scope &scope, Node &node,
   SmallVector<const onnx::NodeProto *> nodes;
   for (const auto &inner : graph.node())
     nodes.push_back(&inner);
-  if (failed(importNodes(body, nodes)))
+  if (failed(importNodes(body, nodes, listOutputs(graph))))
     return failure();
   SmallVector<Value> results;
   for (const auto &output : graph.output()) {

@@ -18,15 +18,18 @@ class BodyImporter {
 public:
   BodyImporter(mlir::OpBuilder &builder, const ImportOptions &options, ModelFile &file, Diagnostics &diagnostics, SymbolicSizes &sizes, Calls &calls)
       : context(*builder.getContext()), builder(builder), options(options), diagnostics(diagnostics), sizes(sizes), calls(calls),
-        values(builder, options, file, diagnostics, sizes), choices(builder, sizes), constants(options, sizes, file.getPartResults()),
-        functions(file.model(), options.limits), libraries(file.getLibraries()),
+        graph(file.model().graph()), values(builder, options, file, diagnostics, sizes), choices(builder, sizes),
+        constants(options, sizes, file.getPartResults()), functions(file.model(), options.limits), libraries(file.getLibraries()),
         delegates(file.getDelegates()) {}
 
-  mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
+  /// The nodes of the main graph.
+  mlir::LogicalResult importGraphNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes);
   NamedValues &getValues() { return values; }
 
   /// A message for each node that is not supported.
   llvm::ArrayRef<std::string> listUnsupported() const { return unsupportedNodes; }
+  /// Sentences on what has been left out: sides of conditions that no run can take, and nodes that no output needs.
+  llvm::ArrayRef<std::string> listWarnings() const { return warnings; }
   bool hasUnsupported() const { return !unsupportedNodes.empty(); }
   /// What a verifier said last about an operation that was made.
   void noteVerifierMessage(std::string message) {
@@ -46,7 +49,15 @@ public:
 private:
   friend class Node;
 
+  mlir::LogicalResult importNodes(Scope &scope, llvm::ArrayRef<const onnx::NodeProto *> nodes, llvm::ArrayRef<llvm::StringRef> outputs);
+  /// Takes back what is wrong with a node that no output needs, or `unsupported` since there were so many such nodes, and warns. Fails if another
+  /// mistake has been made.
+  mlir::LogicalResult leaveOut(Scope &scope, const onnx::NodeProto &proto, bool isWrong, size_t unsupported);
+  void warn(std::string message);
   mlir::LogicalResult importNode(Scope &scope, const onnx::NodeProto &proto, size_t index);
+  mlir::LogicalResult convert(Scope &scope, Node &node, const onnx::FunctionProto *function);
+  /// A node that reads alternatives: once for each side of the condition.
+  mlir::LogicalResult importTwice(Scope &scope, Node &node, size_t index, Value condition);
   mlir::LogicalResult convertNode(Scope &scope, Node &node, const onnx::NodeProto &proto, int64_t opset);
   /// Computes the results of a node, whose sizes data decide, where all data are constants.
   void computeConstants(Node &node, const SymbolicSizes::Mark &before, mlir::Operation *lastBefore);
@@ -74,6 +85,9 @@ private:
   SymbolicSizes &sizes;
   /// Which operations each call of a function became.
   Calls &calls;
+  const onnx::GraphProto &graph;
+  /// The names of the main graph.
+  const Scope *main = nullptr;
   NamedValues values;
   Choices choices;
   ConstantParts constants;
@@ -83,9 +97,12 @@ private:
   Schemas schemas;
   llvm::DenseMap<Type, DataTypes> dataTypes;
   int64_t nodeCount = 0;
+  /// How many of the nodes that are being imported read alternatives.
+  unsigned tails = 0;
   /// The nodes of unrolled steps that rolled loops replaced.
   int64_t discardedNodes = 0;
   std::vector<std::string> unsupportedNodes;
+  std::vector<std::string> warnings;
   std::string verifierMessage;
   std::vector<NodeValue> nodeValues;
   std::vector<std::pair<std::string, Value>> keptBytes;

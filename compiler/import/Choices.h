@@ -2,7 +2,7 @@
 #ifndef KILN_COMPILER_IMPORT_CHOICES_H
 #define KILN_COMPILER_IMPORT_CHOICES_H
 
-#include "compiler/import/Node.h"
+#include "compiler/import/Alternatives.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace kiln::import {
@@ -23,6 +23,8 @@ public:
   /// The symbols of numbers that a condition chooses from. Those that a loop's body makes exist only there.
   using Chosen = llvm::DenseMap<std::tuple<Value, AffineExpr, AffineExpr>, AffineExpr>;
   Chosen chosen;
+  /// The sides of conditions that are being imported.
+  TakenSides taken;
 
 private:
   AffineExpr chooseDim(Node &node, Value condition, AffineExpr then, AffineExpr otherwise, const llvm::Twine &name);

@@ -1,11 +1,12 @@
 //===- ControlFlow.cpp - Operators with bodies as straight lines -------------===//
 //
-// A branch whose condition is known is taken at compile time. Otherwise both branches become straight-line code that an nn.choose joins. A loop
-// whose number of steps is known is unrolled; others become an nn.loop (RolledLoops.cpp).
+// A branch whose condition is known is taken at compile time. Otherwise both branches become straight-line code that an nn.choose joins (Alternatives.h). A
+// loop whose number of steps is known is unrolled; others become an nn.loop (RolledLoops.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/ControlFlow.h"
 #include "compiler/import/AlignDims.h"
+#include "compiler/import/Alternatives.h"
 #include "compiler/import/BatchedScan.h"
 #include "compiler/import/BeamSearch.h"
 #include "compiler/import/Choices.h"
@@ -46,29 +47,6 @@ struct UnrolledSteps {
 };
 } // namespace
 
-/// Both branches as straight-line code. Operations that only one of them needs run only if it is taken (passes/lowering/entry/Guards.h).
-static LogicalResult chooseBranch(Node &node, const onnx::GraphProto &thenBranch, const onnx::GraphProto &elseBranch) {
-  Value condition = node.reshape(node.input(0), {});
-  size_t checks = node.sizes().countConstraints();
-  node.sizes().enterConditional();
-  FailureOr<SmallVector<Value>> then = node.importBody(thenBranch, {}, "");
-  FailureOr<SmallVector<Value>> otherwise = failure();
-  if (succeeded(then))
-    otherwise = node.importBody(elseBranch, {}, "");
-  node.sizes().leaveConditional();
-  if (failed(otherwise) || node.isUnsupported())
-    return failure(failed(otherwise));
-  if (node.sizes().countConstraints() != checks) {
-    node.sizes().dropConstraintsSince(checks);
-    return node.unsupported("a branch needs dimensions to be equal that are not known to be, and the condition is known only at run time",
-                            "make the dimensions static with --dim or --shape, or fix the input that it depends on with --bind");
-  }
-  SmallVector<Value> joined(then->size());
-  for (size_t i = 0; i < then->size() && !node.failed(); ++i)
-    joined[i] = node.choices().joinValues(node, condition, (*then)[i], (*otherwise)[i], "its branches give different ranks", node.outputName(i));
-  return node.setResults(joined);
-}
-
 static LogicalResult inlineIf(Node &node) {
   const onnx::GraphProto *thenBranch = node.findBody("then_branch");
   const onnx::GraphProto *elseBranch = node.findBody("else_branch");
@@ -82,16 +60,20 @@ static LogicalResult inlineIf(Node &node) {
     return node.error("the condition has an element type other than bool");
   if (type.hasStaticShape() && type.getNumElements() != 1)
     return node.error("the condition has " + Twine(type.getNumElements()) + " elements, expected one");
+  condition = node.reshape(condition, {});
   auto known = node.knownScalar(condition);
+  if (std::optional<bool> holds = known ? std::nullopt : node.choices().taken.find(condition))
+    known = *holds;
   for (const onnx::GraphProto *graph : {thenBranch, elseBranch})
     if (graph->input_size() != 0)
       return node.error("the branch has " + Twine(graph->input_size()) + " inputs, expected none");
     else if (graph->output_size() != static_cast<int>(node.numOutputs()))
       return node.error("the branch has " + Twine(graph->output_size()) + " outputs, the node " + Twine(node.numOutputs()));
+  auto import = [&](bool holds) { return node.importBranch(holds ? *thenBranch : *elseBranch); };
+  // Operations that only one of the branches needs run only if it is taken (passes/lowering/entry/Guards.h).
   if (!known)
-    return chooseBranch(node, *thenBranch, *elseBranch);
-  const onnx::GraphProto &graph = *known ? *thenBranch : *elseBranch;
-  FailureOr<SmallVector<Value>> results = node.importBody(graph, {}, "");
+    return importSides(node, condition, /*isTail=*/false, import);
+  FailureOr<SmallVector<Value>> results = import(*known);
   if (succeeded(results))
     return node.setResults(*results);
   return failure();

@@ -20,7 +20,7 @@ Value makeDimVector(Node &node, ArrayRef<AffineExpr> dims) {
   return materialize(node.builder(), node.loc, RankedTensorType::get({static_cast<int64_t>(dims.size())}, i64Of(node)), contents);
 }
 
-void expectInRun(Node &node, Value isRight, StringRef what) {
+void expectInRun(Node &node, Value isRight, StringRef what, StringRef demands) {
   if (node.failed())
     return;
   if (node.rank(isRight) == 0)
@@ -29,7 +29,7 @@ void expectInRun(Node &node, Value isRight, StringRef what) {
   Value any = node.reduce(ReduceKind::Max, wrong, llvm::to_vector(llvm::seq<int64_t>(0, node.rank(wrong))), /*keep=*/false);
   AffineExpr isWrong = node.failed() ? node.number(0) : node.choices().computeDim(node, any, node.number(1), node.outputName(0) + "_" + what);
   if (!node.failed())
-    node.sizes().addConstraint(isWrong, node.describe());
+    node.sizes().addConstraint(isWrong, demands.empty() ? node.describe() : demands.str());
 }
 
 void expectInRun(Node &node, Value integers, ArrayRef<AffineExpr> dims) {

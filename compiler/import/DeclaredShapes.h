@@ -14,8 +14,9 @@ namespace kiln::import {
 /// These dimensions as a vector of i64.
 Value makeDimVector(Node &node, llvm::ArrayRef<AffineExpr> dims);
 
-/// Ends a run in which one of these truth values is false. The run's message has `what` behind the name of the node's result.
-void expectInRun(Node &node, Value isRight, llvm::StringRef what = "not_as_declared");
+/// Ends a run in which one of these truth values is false. The run's message has `what` behind the name of the node's result, and names the node that
+/// `demands` it, which is this one if that is empty.
+void expectInRun(Node &node, Value isRight, llvm::StringRef what = "not_as_declared", llvm::StringRef demands = "");
 /// Ends a run in which the integers, which have any shape, are not these in their order.
 void expectInRun(Node &node, Value integers, llvm::ArrayRef<AffineExpr> dims);
 /// Ends a run in which these axes, put into `inner` with size 1 each, do not make `outer`.

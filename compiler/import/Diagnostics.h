@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/LogicalResult.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ public:
 
   /// `file: message`, as a failure.
   llvm::LogicalResult error(const llvm::Twine &message);
+  /// The same for the mistake of a node that may be in a branch which no run takes.
+  llvm::LogicalResult fault(const llvm::Twine &message);
+  /// Takes back the only message if it is such a mistake.
+  std::optional<std::string> takeFault();
   /// Messages of another file's, which are printable.
   void append(const std::vector<std::string> &others) { lines.insert(lines.end(), others.begin(), others.end()); }
   /// Lines of text that the next message shows below itself. They are printable already.
@@ -31,6 +36,8 @@ private:
   std::string file;
   std::vector<std::string> &lines;
   std::string below;
+  /// The last message, if it is the mistake of a node.
+  std::optional<std::string> lastFault;
 };
 
 } // namespace kiln::import

@@ -76,9 +76,10 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
   if (failed(signature.addInputs(scope)))
     return failure();
   sizes.assumeSigns();
-  LogicalResult imported = failure(failed(body.importNodes(scope, nodes)) || failed(signature.returnOutputs(scope, body)));
+  LogicalResult imported = failure(failed(body.importGraphNodes(scope, nodes)) || failed(signature.returnOutputs(scope, body)));
   result.hasUnsupported = body.hasUnsupported();
   result.outputs = signature.numOutputs();
+  result.warnings = body.listWarnings().vec();
   result.contradictions = body.getValues().describeContradictions();
   if (failed(imported))
     return failure();

@@ -18,6 +18,8 @@ struct GraphResult {
   bool hasUnsupported = false;
   /// Empty or a sentence on declared shapes that are not what the nodes compute.
   std::string contradictions;
+  /// Sentences on what has been left out (BodyImporter::listWarnings).
+  std::vector<std::string> warnings;
 };
 
 /// Imports the main graph of a model once, under these assumptions.

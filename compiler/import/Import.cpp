@@ -39,6 +39,7 @@ static FailureOr<ImportedModel> importOnce(MLIRContext &context, const ImportOpt
   model.module = std::move(result.module);
   if (!result.contradictions.empty())
     model.warnings.push_back(result.contradictions);
+  llvm::append_range(model.warnings, result.warnings);
   return std::move(model);
 }
 

@@ -38,8 +38,14 @@ const onnx::GraphProto *Node::findBody(StringRef name) {
 }
 
 FailureOr<SmallVector<Value>> Node::importBody(const onnx::GraphProto &body, ArrayRef<Value> arguments, const Twine &prefix) {
-  return graph.importBody(scope, *this, body, arguments, prefix);
+  FailureOr<SmallVector<Value>> values = graph.importBody(scope, *this, body, arguments, prefix);
+  if (mlir::succeeded(values) && llvm::any_of(*values, [](Value value) { return getAlternatives(value).has_value(); }))
+    return unsupported("the rank of a result of its body depends on a condition that is known only at run time",
+                       "fix the input that it depends on with --bind input=value");
+  return values;
 }
+
+FailureOr<SmallVector<Value>> Node::importBranch(const onnx::GraphProto &branch) { return graph.importBody(scope, *this, branch, {}, ""); }
 
 LogicalResult Node::setResults(ArrayRef<Value> values) {
   outputs.assign(values.begin(), values.end());
@@ -87,6 +93,20 @@ LogicalResult Node::unsupported(const Twine &text, const Twine &wayOut) {
     unsupportedNode = true;
   }
   return failure();
+}
+
+std::optional<std::string> Node::takeFault() {
+  return failed() ? std::nullopt : graph.diagnostics.takeFault();
+}
+
+LogicalResult Node::fault(StringRef taken) { return graph.diagnostics.fault(taken); }
+
+LogicalResult Node::noteDeadSide(bool holds, StringRef fault) {
+  std::string message = "no run can have the condition of " + describe() + " be " + (holds ? "true" : "false") + ": " + fault.str();
+  if (graph.options.strict)
+    return error(message);
+  graph.warn(message);
+  return success();
 }
 
 Value Node::input(unsigned i) {

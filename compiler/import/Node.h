@@ -114,6 +114,8 @@ public:
   const onnx::GraphProto *findBody(llvm::StringRef name);
   /// The values of a body's outputs for these of its inputs; null ones come from a node that is not supported.
   mlir::FailureOr<llvm::SmallVector<Value>> importBody(const onnx::GraphProto &body, llvm::ArrayRef<Value> arguments, const llvm::Twine &prefix);
+  /// The same for a branch, without arguments. Its values may be alternatives (Alternatives.h), which the results then are, too.
+  mlir::FailureOr<llvm::SmallVector<Value>> importBranch(const onnx::GraphProto &branch);
   /// All results; those that nobody reads may be missing or too many.
   mlir::LogicalResult setResults(llvm::ArrayRef<Value> values);
   /// The value of that name as seen from the node; nullopt when there is none.
@@ -138,6 +140,17 @@ public:
 
   /// @name Mistakes
   /// @{
+  /// The mistake of a node in a branch, which is taken back: only runs that take the branch have it. Nullopt if there is none of this kind.
+  std::optional<std::string> takeFault();
+  /// Reports it again.
+  mlir::LogicalResult fault(llvm::StringRef taken);
+  /// Warns that no run can take a side of this node's condition; an error with --strict.
+  mlir::LogicalResult noteDeadSide(bool holds, llvm::StringRef fault);
+  /// A mistake whatever a run does: too many nodes, or bodies that are nested too deep.
+  mlir::LogicalResult beyondLimit(const llvm::Twine &reason) {
+    isBeyondLimit = true;
+    return error(reason);
+  }
   mlir::LogicalResult error(const llvm::Twine &reason);
   /// The model is right, but Kiln cannot do this; `wayOut` says what the user can do.
   mlir::LogicalResult unsupported(const llvm::Twine &reason, const llvm::Twine &wayOut = "");
@@ -273,7 +286,7 @@ private:
   llvm::StringSet<> asked;
   unsigned inputsAsked = 0;
   std::string reason;
-  bool unsupportedNode = false;
+  bool unsupportedNode = false, isBeyondLimit = false;
   friend class BodyImporter;
 };
 

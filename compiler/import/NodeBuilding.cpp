@@ -105,7 +105,8 @@ static bool isLarge(AffineExpr expr) {
 
 bool Node::mayBeOne(AffineExpr dim, AffineExpr other) {
   AffineExpr difference = nn::simplifyDim(dim - other);
-  bool isSpread = !graph.sizes.areTakenAsEqual() || areNeverEqual(dim, other) ||
+  // A model's other version is for what all runs assume.
+  bool isSpread = !graph.sizes.areTakenAsEqual() || graph.sizes.isConditional() || areNeverEqual(dim, other) ||
                   (SymbolicSizes::hasSign(difference) && !graph.sizes.learn(difference, {dim, other}));
   if (isSpread)
     graph.sizes.noteSpread(dim, other);

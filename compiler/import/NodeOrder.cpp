@@ -16,8 +16,7 @@ namespace kiln::import {
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-/// Calls `use` for each name that a node takes from the graph around it, also in its bodies.
-static void forEachUse(const onnx::NodeProto &node, function_ref<void(StringRef)> use) {
+void forEachUse(const onnx::NodeProto &node, function_ref<void(StringRef)> use) {
   for (const std::string &input : node.input())
     if (!input.empty())
       use(input);

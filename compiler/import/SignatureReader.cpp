@@ -211,6 +211,9 @@ LogicalResult SignatureReader::returnOutputs(Scope &scope, BodyImporter &body) {
       name = output.name() + "_" + std::to_string(number);
     if (!*value)
       continue;
+    if (getAlternatives(*value))
+      return diagnostics.error(where + ": its rank depends on a condition that is known only at run time; fix the input that it depends on with --bind "
+                                       "input=value");
     if (!isa<RankedTensorType>(value->getType())) {
       if (name != output.name())
         return diagnostics.error(where + ": is a list, and is listed twice");

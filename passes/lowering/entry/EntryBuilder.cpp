@@ -63,7 +63,8 @@ static ArrayAttr describeSignature(func::FuncOp main, bool results, OpBuilder &b
   return b.getArrayAttr(list);
 }
 
-EntryBuilder::EntryBuilder(func::FuncOp main) : main(main), module(main), b(main.getContext()), dims(main->getParentOfType<ModuleOp>()),
+EntryBuilder::EntryBuilder(func::FuncOp main)
+    : main(main), module(main), b(main.getContext()), dims(main->getParentOfType<ModuleOp>()), facts(main->getParentOfType<ModuleOp>()),
       sizes(main->getParentOfType<ModuleOp>(), dims) {
   entry = kernel::EntryOp::create(module, main.getLoc(), "run", describeSignature(main, false, b), describeSignature(main, true, b));
   Block &block = entry.getBody().emplaceBlock();
@@ -247,6 +248,8 @@ Value EntryBuilder::allocate(Location loc, Type elementType, AffineExpr most) {
   }
   if (auto size = getConstantDim(most))
     return memref::AllocOp::create(b, loc, MemRefType::get({*size}, elementType));
+  // What only a branch computes may have a negative size in runs that do not take the branch.
+  most = facts.getLarger(most, getAffineConstantExpr(0, b.getContext()));
   double bytes = sizes.addBuffer(most, elementBytes(elementType));
   auto buffer = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, elementType), emit(gatherConstants(most)));
   if (bytes <= static_cast<double>(mostBytes))

@@ -56,6 +56,7 @@ private:
   mlir::OpBuilder b;
   kernel::EntryOp entry;
   nn::ComputedDims dims;
+  nn::DimFacts facts;
   SizeChecks sizes;
   bool isComplete = true;
   /// Null for a symbol that is not computed yet.

@@ -140,6 +140,10 @@ bool Guards::scheduleAll(Block &block) {
   order.clear();
   cyclic.reset();
   const Guard always = {Path()};
+  // What constraints say is checked before anything runs that may rely on it.
+  for (Operation &op : block.without_terminator())
+    if (counts->isChecked(&op) && !schedule(&op))
+      return false;
   for (bool isAlways : {true, false})
     for (Operation &op : block.without_terminator())
       if ((!isAlways || needs[&op] == always) && !schedule(&op))
