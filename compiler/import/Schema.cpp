@@ -57,6 +57,7 @@ static DataTypes readType(StringRef text) {
       {"fp4", floats | bfloat},      {"int", signedInts},           {"uint", unsignedInts},
       {"num", numbers},              {"num4", numbers | bfloat},    {"wide", wide},
       {"all", all},                  {"ir4", all | bfloat},         {"f4", bit(Tensor::FLOAT4E2M1)},
+      {"e4m3", bit(Tensor::FLOAT8E4M3FN)},
       {"f6", bit(Tensor::FLOAT6E2M3) | bit(Tensor::FLOAT6E3M2)},
       {"e8", bit(Tensor::FLOAT8E8M0)}, {"n4", bit(Tensor::UINT4) | bit(Tensor::INT4)}, {"n2", bit(Tensor::UINT2) | bit(Tensor::INT2)},
       {"f8", bit(Tensor::FLOAT8E4M3FN) | bit(Tensor::FLOAT8E4M3FNUZ) | bit(Tensor::FLOAT8E5M2) | bit(Tensor::FLOAT8E5M2FNUZ)},

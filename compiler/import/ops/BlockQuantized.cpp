@@ -4,9 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/AlignDims.h"
+#include "compiler/import/NarrowTypes.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/ops/Gather.h"
 #include "compiler/import/ops/Matmul.h"
+#include "compiler/import/onnx.pb.h"
 #include "compiler/import/ops/PackedNumbers.h"
 #include "dialects/nn/BlockQuantized.h"
 #include "dialects/nn/ConstantData.h"
@@ -326,6 +328,82 @@ static LogicalResult matmulFpQ4(Node &node) {
   return product ? node.result(product) : failure();
 }
 
+//===- Weights of narrow floats ----------------------------------------------===//
+
+/// One number for each of `depth` weights in a row, from those of the row's blocks: [N, K] from [N, ceil(K / block)].
+static Value spreadBlocks(Node &node, Value ofBlocks, AffineExpr rows, int64_t depth, int64_t block) {
+  AffineExpr count = node.number(llvm::divideCeilSigned(depth, block)), one = node.number(1);
+  ofBlocks = alignDims(node, ofBlocks, {rows, count}, "the scales do not fit the blocks");
+  if (node.failed())
+    return ofBlocks;
+  Value spread = node.broadcastTo(node.reshape(ofBlocks, {rows, count, one}), {rows, count, node.number(block)});
+  return node.slice(node.reshape(spread, {rows, nn::simplifyDim(count * block)}), 1, node.number(0), node.number(depth));
+}
+
+/// left * weights^T + bias for weights [N, K] of f32, which are rounded to the type of the result first; the rest is computed in f32.
+static LogicalResult multiplyFloats(Node &node, Value left, Type element, Value weights, Value bias) {
+  if (node.failed())
+    return failure();
+  Type wide = node.builder().getF32Type();
+  AffineExpr columns = node.dims(weights)[0];
+  DimExprs dims = node.dims(left), rows = dims;
+  if (rows.size() == 1)
+    rows.insert(rows.begin(), node.number(1));
+  weights = node.transpose(node.cast(node.cast(weights, element), wide), {1, 0});
+  Value product = node.matmul(node.reshape(node.cast(left, wide), rows), weights);
+  if (bias && !node.failed()) {
+    Value aligned = node.cast(alignDims(node, bias, {columns}, "the bias does not have N numbers"), wide);
+    product = node.failed() ? product : node.binary<AddOp>(product, node.broadcastTo(aligned, node.dims(product)));
+  }
+  if (node.failed())
+    return failure();
+  dims.back() = columns;
+  return node.result(node.cast(node.reshape(product, dims), element));
+}
+
+/// A scale of the whole tensor, of rank 0 or 1.
+static Value readScale(Node &node, unsigned input) { return node.reshape(node.input(input), {}); }
+
+/// The numbers in a row of weights, whose number of bytes must be known; 0 after an error.
+static int64_t readDepth(Node &node, Value left, Value weights, int64_t perByte) {
+  if (node.failed() || !node.expectRank(weights, 2, "B"))
+    return 0;
+  auto bytes = nn::getConstantDim(node.dims(weights)[1]);
+  if (node.rank(left) < 1 || !bytes || *bytes < 1)
+    (void)node.error("expected A [..., K] and B [N, K] with a static K");
+  return node.failed() ? 0 : *bytes * perByte;
+}
+
+/// Weights of four bits (float4e2m1), a scale of eight bits (float8e4m3fn) for each block of them and one for all. What GPUs round the left side by, the
+/// fifth input, changes nothing here.
+static LogicalResult matmulFp4Weight(Node &node) {
+  Value a = node.input(0), b = node.input(1), scales = node.input(2), whole = readScale(node, 3);
+  (void)node.hasInput(4);
+  Value bias = node.optionalInput(5);
+  int64_t block = node.getInt("block_size", 16), depth = readDepth(node, a, b, 2);
+  if (node.failed())
+    return failure();
+  Value numbers = decodeNarrowFloat(node, unpackNumbers(node, b, 4), onnx::TensorProto::FLOAT4E2M1);
+  Value ofBlocks = node.binary<MulOp>(decodeNarrowFloat(node, scales, onnx::TensorProto::FLOAT8E4M3FN), whole);
+  Value spread = spreadBlocks(node, ofBlocks, node.dims(b)[0], depth, block);
+  return node.failed() ? failure() : multiplyFloats(node, a, node.elementType(a), node.binary<MulOp>(numbers, spread), bias);
+}
+
+/// Weights of eight bits (float8e4m3fn) with a scale of f32 for each block. With a scale for the left side, that is rounded to eight bits, too.
+static LogicalResult matmulFp8Weight(Node &node) {
+  Value a = node.input(0), b = node.input(1), scales = node.input(2), bias = node.optionalInput(4);
+  int64_t block = node.getInt("block_size", 128), depth = readDepth(node, a, b, 1), kind = onnx::TensorProto::FLOAT8E4M3FN;
+  if (node.failed())
+    return failure();
+  Value left = a;
+  if (node.hasInput(3)) {
+    Value scale = readScale(node, 3), scaled = node.binary<DivOp>(node.cast(a, node.builder().getF32Type()), scale);
+    left = node.binary<MulOp>(decodeNarrowFloat(node, encodeNarrowFloat(node, scaled, kind, /*saturates=*/true), kind), scale);
+  }
+  Value spread = spreadBlocks(node, scales, node.dims(b)[0], depth, block);
+  return node.failed() ? failure() : multiplyFloats(node, left, node.elementType(a), node.binary<MulOp>(decodeNarrowFloat(node, b, kind), spread), bias);
+}
+
 /// The product of kernels without a model whose right side the caller packs: weights [N, blocks, bytes], whose bytes lie as their kernel wants them, and a
 /// scale for each block. Its domain is Kiln's own.
 static LogicalResult blockMatmul(Node &node) {
@@ -472,6 +550,8 @@ ArrayRef<Operator> getBlockQuantizedOperators() {
   static const Operator rows[] = {
       {"BlockMatMul", 1, Elements::Float, blockMatmul, INT64_MAX, "kiln"},
       {"GatherBlockQuantized", 1, Elements::Narrow, gatherBlockQuantized, INT64_MAX, "com.microsoft"},
+      {"MatMulBlockQuantizedFp4Weight", 1, Elements::Float, matmulFp4Weight, INT64_MAX, "com.microsoft"},
+      {"MatMulBlockQuantizedFp8Weight", 1, Elements::Narrow, matmulFp8Weight, INT64_MAX, "com.microsoft"},
       {"MatMulFpQ4", 1, Elements::Float, matmulFpQ4, INT64_MAX, "com.microsoft"},
       {"MatMulNBits", 1, Elements::Float, matmulNBits, INT64_MAX, "com.microsoft"},
   };

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/AlignDims.h"
+#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/NNArithmeticOps.h"
 
@@ -24,7 +25,8 @@ public:
   explicit LinearAttention(Node &node) : node(node) {}
   LogicalResult run();
 
-private:
+protected:
+  bool readRule();
   bool read();
   Value heads(unsigned input, int64_t count);
   Value repeatForState(Value all);
@@ -70,15 +72,21 @@ Value LinearAttention::repeatForState(Value all) {
   return node.reshape(spread, {dims[0], dims[1], node.number(stateHeads), dims[3]});
 }
 
-bool LinearAttention::read() {
-  queryHeads = node.requireInt("q_num_heads");
-  stateHeads = node.requireInt("kv_num_heads");
+bool LinearAttention::readRule() {
   node.ignore("chunk_size");
   std::string rule = node.getString("update_rule", "gated_delta");
   isGated = rule == "gated" || rule == "gated_delta";
   isDelta = rule == "delta" || rule == "gated_delta";
   if (!isGated && !isDelta && rule != "linear")
     (void)node.error("attribute 'update_rule' is '" + rule + "', expected linear, gated, delta or gated_delta");
+  return !node.failed();
+}
+
+bool LinearAttention::read() {
+  queryHeads = node.requireInt("q_num_heads");
+  stateHeads = node.requireInt("kv_num_heads");
+  if (!readRule())
+    return false;
   // Version 1 is com.microsoft's, which also has fewer heads of queries.
   bool isEither = node.opset == 1, isPositive = queryHeads > 0 && stateHeads > 0;
   if (!isPositive || (queryHeads % stateHeads && !(isEither && stateHeads % queryHeads == 0)))
@@ -148,10 +156,188 @@ LogicalResult LinearAttention::run() {
   return node.result(1, node.cast(state, node.hasInput(3) ? node.elementType(node.input(3)) : element));
 }
 
+//===- GatedDeltaNet -------------------------------------------------------===//
+
+namespace {
+/// Tokens of one request, or of several of one length: [tokens, heads, size], or with an axis for each of the two, [batch, steps, heads, size]. Several
+/// heads of values share one of queries and keys.
+class GatedDeltaNet : LinearAttention {
+public:
+  explicit GatedDeltaNet(Node &node) : LinearAttention(node) {}
+  LogicalResult run();
+
+private:
+  bool readTokens();
+  bool readHeads();
+  bool readGates();
+  Value arrange(Value x, int64_t count, int64_t size);
+  Value normalize(Value x);
+
+  /// The input's own axes before the heads, and what they are in all.
+  DimExprs tokens;
+  int64_t batch = 0, keySize = 0, valueSize = 0;
+};
+} // namespace
+
+/// [..., count * size] or [..., count, size] as [batch, steps, count, size].
+Value GatedDeltaNet::arrange(Value x, int64_t count, int64_t size) {
+  DimExprs to = {node.number(batch), node.number(steps), node.number(count), node.number(size)};
+  AffineExpr given = nn::getNumElements(node.dims(x), node.context());
+  if (node.failed() || !node.unify(given, nn::getNumElements(to, node.context()), "an input does not fit the heads: elements"))
+    return x;
+  return node.reshape(node.cast(x, wide), to);
+}
+
+/// The requests and the tokens of each.
+bool GatedDeltaNet::readTokens() {
+  Value first = node.input(0), ends = node.optionalInput(3), state = node.optionalInput(6);
+  bool isPacked = !node.hasInput(1);
+  if (node.failed() || isPacked != !node.hasInput(2) || (isPacked && !state))
+    return succeeded(node.error("expected key and value, or an initial state and neither of them"));
+  int64_t axes = node.rank(first) - (isPacked ? 1 : 2);
+  if ((axes != 1 && axes != 2) || (axes == 2 && ends) || (axes == 1 && !ends && !state))
+    return succeeded(node.error("expected queries [tokens, heads, size] with cu_seqlens or an initial state, or [batch, steps, heads, size] without "
+                                "cu_seqlens"));
+  tokens = node.dims(first);
+  tokens.resize(axes);
+  auto all = nn::getConstantDim(nn::getNumElements(tokens, node.context()));
+  auto requests = nn::getConstantDim(axes == 2 ? tokens[0] : ends ? node.dims(ends)[0] - 1 : node.dims(state)[0]);
+  if (!all || !requests)
+    return succeeded(node.unsupported("a symbolic number of tokens or requests", "make the dimensions static with --dim"));
+  if (ends && *requests != 1)
+    return succeeded(node.unsupported("requests of different lengths in one call", "run one request at a time, or several of one length without cu_seqlens"));
+  if (*requests < 1 || *all < 1 || *all % *requests)
+    return succeeded(node.error(Twine(*all) + " tokens are not those of " + Twine(*requests) + " requests of one length"));
+  if (*all / *requests > 4096)
+    return succeeded(node.unsupported("more than 4096 tokens in a request", "give them in several calls"));
+  batch = *requests;
+  steps = *all / *requests;
+  if (ends)
+    expectInRun(node, ends, {node.number(0), node.number(*all)});
+  return !node.failed();
+}
+
+Value GatedDeltaNet::normalize(Value x) {
+  if (node.getInt("qk_l2_norm", 0) == 0 || node.failed())
+    return x;
+  Value squares = node.reduce(ReduceKind::Sum, node.binary<MulOp>(x, x), {3}, /*keep=*/true);
+  // As small as in ONNX Runtime 1.32; no document has it.
+  return node.binary<DivOp>(x, node.unary<SqrtOp>(node.binary<AddOp>(squares, 1e-12)));
+}
+
+/// Queries, keys and values, which may be the parts of one input.
+bool GatedDeltaNet::readHeads() {
+  Value q = node.input(0), k = node.optionalInput(1), v = node.optionalInput(2);
+  auto sizes = [&](Value x) {
+    SmallVector<int64_t> known;
+    for (AffineExpr dim : node.dims(x))
+      known.push_back(nn::getConstantDim(dim).value_or(0));
+    return known;
+  };
+  int64_t heads = 0, keyHeads = 0;
+  if (k) {
+    SmallVector<int64_t> ofQ = sizes(q), ofK = sizes(k), ofV = sizes(v);
+    size_t at = tokens.size(), rank = at + 2;
+    if (ofK.size() != rank || ofV.size() != rank)
+      return succeeded(node.error("query, key and value do not have one rank"));
+    heads = ofQ[at], keyHeads = ofK[at], stateHeads = ofV[at], keySize = ofQ[at + 1], valueSize = ofV[at + 1];
+    keyHeads = ofK[at + 1] == keySize ? keyHeads : 0;
+  } else {
+    SmallVector<int64_t> ofState = sizes(node.input(6));
+    if (ofState.size() != 4)
+      return succeeded(node.error("expected an initial state of rank 4"));
+    stateHeads = ofState[1], valueSize = ofState[2], keySize = ofState[3];
+    int64_t rest = sizes(q).back() - stateHeads * valueSize;
+    heads = keyHeads = keySize > 0 && rest > 0 && rest % (2 * keySize) == 0 ? rest / (2 * keySize) : 0;
+  }
+  if (heads < 1 || heads != keyHeads || stateHeads < 1 || stateHeads % heads || keySize < 1 || valueSize < 1)
+    return succeeded(node.error("expected as many heads of queries as of keys, a multiple of them of values, and static sizes"));
+  if (!k) {
+    int64_t axis = node.rank(q) - 1, width = heads * keySize;
+    auto part = [&](int64_t start, int64_t count) { return node.slice(q, axis, node.number(start), node.number(count)); };
+    k = part(width, width), v = part(2 * width, stateHeads * valueSize), q = part(0, width);
+  }
+  auto shared = [&](Value x) {
+    queryHeads = heads;
+    return repeatForState(normalize(arrange(x, heads, keySize)));
+  };
+  query = shared(q);
+  key = shared(k);
+  value = arrange(v, stateHeads, valueSize);
+  queryHeads = stateHeads;
+  return !node.failed();
+}
+
+bool GatedDeltaNet::readGates() {
+  std::string gate = node.getString("gate_activation", "none"), activation = node.getString("beta_activation", "none");
+  double bound = node.getFloat("gate_lower_bound", -5);
+  Value rates = node.optionalInput(7), shift = node.optionalInput(8);
+  auto perHead = [&](Value x) {
+    auto count = nn::getConstantDim(nn::getNumElements(node.dims(x), node.context()));
+    int64_t width = count == stateHeads * keySize ? keySize : 1;
+    if (count != stateHeads * width)
+      (void)node.error("a_log or dt_bias do not fit the heads");
+    return node.failed() ? x : node.reshape(x, {node.number(stateHeads), node.number(width)});
+  };
+  if (isGated) {
+    Value x = node.input(4);
+    if (node.failed())
+      return false;
+    decay = arrange(x, stateHeads, node.rank(x) == static_cast<int64_t>(tokens.size()) + 2 ? keySize : 1);
+    if (gate != "none" && (!rates || !shift))
+      return succeeded(node.error("gate_activation '" + gate + "' needs a_log and dt_bias"));
+    if (gate != "none") {
+      Value rate = node.unary<ExpOp>(perHead(rates)), shifted = node.binary<AddOp>(decay, perHead(shift));
+      if (gate == "softplus" || gate == "qwen")
+        decay = node.binary<MulOp>(node.binary<MulOp>(node.unary<SoftplusOp>(shifted), rate), -1);
+      else
+        decay = node.binary<MulOp>(node.unary<SigmoidOp>(node.binary<MulOp>(shifted, rate)), bound);
+    }
+  }
+  if (isDelta) {
+    beta = arrange(node.input(5), stateHeads, 1);
+    beta = activation == "sigmoid" && !node.failed() ? node.unary<SigmoidOp>(beta) : beta;
+  }
+  return !node.failed();
+}
+
+LogicalResult GatedDeltaNet::run() {
+  wide = node.builder().getF32Type();
+  if (node.getInt("state_update_capacity", 0) > 0)
+    return node.unsupported("steps that can be taken back", "export the model with state_update_capacity = 0");
+  (void)node.hasInput(10);
+  if (!readRule() || !readTokens() || !readHeads() || !readGates())
+    return failure();
+  DimExprs shape = {node.number(batch), node.number(stateHeads), node.number(valueSize), node.number(keySize)};
+  // A state has its values first.
+  Value state = node.splat(shape, wide, 0);
+  if (node.hasInput(6))
+    state = alignDims(node, node.input(6), shape, "the initial state does not have the shape [batch, value heads, value size, key size]");
+  double scale = node.getFloat("scale", 0);
+  if (node.failed())
+    return failure();
+  state = node.transpose(state, {0, 1, 3, 2});
+  SmallVector<Value> outputs;
+  for (int64_t at = 0; at < steps && !node.failed(); ++at) {
+    state = update(state, at);
+    outputs.push_back(readState(state, step(query, at, false)));
+  }
+  if (node.failed())
+    return failure();
+  Value output = node.binary<MulOp>(node.concat(outputs, 1), scale == 0 ? 1 / std::sqrt(static_cast<double>(keySize)) : scale);
+  DimExprs dims = tokens;
+  dims.append({shape[1], shape[2]});
+  (void)node.result(0, node.cast(node.reshape(output, dims), node.elementType(node.input(0))));
+  return node.result(1, node.transpose(state, {0, 1, 3, 2}));
+}
+
+static LogicalResult gatedDeltaNet(Node &node) { return GatedDeltaNet(node).run(); }
+
 static LogicalResult linearAttention(Node &node) { return LinearAttention(node).run(); }
 
 ArrayRef<Operator> getLinearAttentionOperators() {
   static const Operator rows[] = {
+      asComposite({"GatedDeltaNet", 1, Elements::Float, gatedDeltaNet, INT64_MAX, "com.microsoft"}),
       asComposite({"LinearAttention", 27, Elements::Float, linearAttention}),
       asComposite({"LinearAttention", 1, Elements::Float, linearAttention, INT64_MAX, "com.microsoft"}),
   };

@@ -2,8 +2,9 @@
 
 import numpy as np
 from activation import sigmoid
-from cases import Expected, Tensor
-from contrib import contrib, pack, with_bf16
+from cases import Expected, Tensor, operator
+from contrib import DOMAIN, contrib, pack, with_bf16
+from elements import CODES, round_to
 from floats import accumulated, unit
 from normalization import small_number
 
@@ -44,6 +45,50 @@ def matmul_fp_q4(g):
     exact, magnitude = a.wide @ weights, abs(a.wide) @ (((numbers + zeros) * abs(scales.astype(np.longdouble))).reshape(columns, -1)[:, :depth].T)
     return g.case([a, Tensor(blob.reshape(-1), "u8", True), Tensor(np.array([depth, columns]), "i64", True)],
                   Expected(exact, "f32", 1, accumulated("f32", magnitude, depth) * 4), blk_quant_type=kind)
+
+
+def product_of_floats(g, a, left, weights, inputs, **attributes):
+    """The case of a product with real weights [N, K], to whose inputs a bias is added."""
+    columns, depth = weights.shape
+    exact, magnitude = left @ weights.T, abs(left) @ abs(weights).T
+    if g.chance(0.4):
+        inputs.append(g.tensor(g.type, (columns,), "normal", True))
+        exact, magnitude = exact + inputs[-1].wide, magnitude + abs(inputs[-1].wide)
+    while inputs[-1] is None:
+        inputs.pop()
+    return g.case([a, *inputs], Expected(exact, g.type, 1, accumulated(g.type, magnitude, depth)), **attributes)
+
+
+@contrib("MatMulBlockQuantizedFp4Weight", types=["f32", "f16"], weight=2)
+def matmul_fp4_weight(g):
+    """NVFP4: numbers of four bits, the even one in the lower half of a byte, scales of eight bits for blocks, and one scale for all."""
+    columns, depth, block = g.integer(1, 20), 2 * g.integer(1, 40), g.pick([None, 16, 32, 7])
+    codes, size = g.random.integers(0, 16, (columns, depth)), block or 16
+    scales, whole = g.random.integers(0, 0x60, (columns, -(-depth // size))), g.tensor("f32", g.pick([(), (1,)]), "small", True)
+    weights = CODES["f4e2m1"][codes].astype(np.longdouble) * CODES["f8e4m3fn"][scales].repeat(size, 1)[:, :depth] * whole.wide.reshape(())
+    a = g.tensor(g.type, (*g.pick([(), (g.integer(1, 5),), (2, 3)]), depth), "normal", False)
+    inputs = [Tensor(pack(codes, 4).reshape(columns, -1), "u8", True), Tensor(scales.astype("u1"), "u8", True), whole,
+              g.tensor("f32", (), "positive", True) if g.chance(0.3) else None]
+    return product_of_floats(g, a, a.wide, weights, inputs, block_size=block)
+
+
+@operator("MatMulBlockQuantizedFp8Weight", types=["f32", "f16"], since=19, domain=DOMAIN, weight=2)
+def matmul_fp8_weight(g):
+    """Numbers of eight bits with an f32 for each block; with a scale for the left side, that is rounded to eight bits, too."""
+    columns, depth, block = g.integer(1, 20), g.integer(1, 80), g.pick([None, 128, 32, 7])
+    codes, size = g.random.integers(0, 127, (columns, depth)), block or 128
+    numbers = CODES["f8e4m3fn"][codes] * g.random.choice([-1, 1], codes.shape).astype("f4")
+    scales = g.tensor("f32", (columns, -(-depth // size)), "small", True)
+    scales.array = scales.array / np.float32(64)
+    weights = numbers.astype(np.longdouble) * scales.wide.repeat(size, 1)[:, :depth]
+    a = g.tensor(g.type, (*g.pick([(), (g.integer(1, 5),), (2, 3)]), depth), "normal", False)
+    left, inputs = a.wide, [Tensor(numbers, "f8e4m3fn", True), scales, None]
+    if g.chance(0.4):
+        scale = np.float32(g.pick([0.01, 0.25, 1.5]))
+        inputs[2] = Tensor(np.array(scale), "f32", True)
+        rounded = round_to(np.clip(a.array.astype("f4") / scale, -448, 448).astype(np.longdouble), "f8e4m3fn")
+        left = np.asarray(rounded, np.longdouble) * scale
+    return product_of_floats(g, a, left, weights, inputs, block_size=block)
 
 
 def blocks_of_weights(g, columns, depth, bits, block):
@@ -188,3 +233,58 @@ def linear_attention(g):
         inputs.pop()
     room = 2.0**-17 * (abs(exact).max() + abs(state).max() * 4 + 1)
     return g.case(inputs, Expected(exact, "f32", 2, room), Expected(state, "f32", 2, room), q_num_heads=heads, kv_num_heads=states, update_rule=rule, scale=scale)
+
+
+@contrib("GatedDeltaNet", types=["f32"], weight=2)
+def gated_delta_net(g):
+    """The steps of requests of one length, whose tokens have one axis or two; queries, keys and values apart or in one input; the gates as they are or raw."""
+    form = g.pick(["axes", "flat", "ends", "packed"])
+    batch, steps, heads, group, d, dv = 1 if form == "ends" else g.integer(1, 2), g.integer(1, 4), g.integer(1, 2), g.integer(1, 3), g.pick([2, 4, 8]), g.pick([1, 3, 8])
+    states, rule = heads * group, g.pick(["linear", "gated", "delta", "gated_delta"])
+    draw = lambda *shape, kind="normal": g.tensor("f32", shape, kind, False)
+    own = (batch, steps) if form == "axes" else (batch * steps,)
+    whole = lambda x, *shape: x.wide.reshape(batch, steps, *shape)
+    if form == "packed":
+        q = draw(*own, 2 * heads * d + states * dv)
+        parts = np.split(whole(q, -1), [heads * d, 2 * heads * d], -1)
+    else:
+        q, k, v = draw(*own, heads, d), draw(*own, heads, d), draw(*own, states, dv)
+        parts = [whole(x, -1) for x in (q, k, v)]
+    query, key = (x.reshape(batch, steps, heads, d) for x in parts[:2])
+    query, key = (x / np.sqrt((x * x).sum(-1, keepdims=True) + 1e-12) for x in (query, key))
+    query, key, value = query.repeat(group, 2), key.repeat(group, 2), parts[2].reshape(batch, steps, states, dv)
+    past = draw(batch, states, dv, d) if form in ("flat", "packed") or g.chance(0.5) else None
+    gate, width = g.pick([None, "softplus", "kda"]), g.pick([1, d])
+    inputs, decay, beta = [q, *([None, None] if form == "packed" else [k, v]), None, None, None, past, None, None], None, None
+    if form == "ends":
+        inputs[3] = Tensor(np.array([0, steps], "i4"), "i32", False)
+    if "gated" in rule:
+        inputs[4] = draw(*own, states, *([d] if width > 1 else []))
+        decay = whole(inputs[4], states, width)
+        if gate:
+            inputs[7], inputs[8] = draw(states), draw(states, *([d] if width > 1 else []))
+            rate, shifted = np.exp(inputs[7].wide)[:, None], decay + inputs[8].wide.reshape(states, width)
+            decay = -rate * np.logaddexp(0, shifted) if gate == "softplus" else -5 * sigmoid(rate * shifted)
+        else:
+            inputs[4].array = -abs(inputs[4].array)
+            decay = whole(inputs[4], states, width)
+    if "delta" in rule:
+        inputs[5] = draw(*own, states)
+        beta = sigmoid(whole(inputs[5], states, 1))
+    state = past.wide.transpose(0, 1, 3, 2).copy() if past else np.zeros((batch, states, d, dv), np.longdouble)
+    exact = np.zeros((batch, steps, states, dv), np.longdouble)
+    for t in range(steps):
+        state = state * np.exp(decay[:, t, :, :, None]) if decay is not None else state
+        row = value[:, t]
+        if beta is not None:
+            row = beta[:, t] * (row - np.einsum("bhk,bhkv->bhv", key[:, t], state))
+        state = state + key[:, t][..., None] * row[:, :, None]
+        exact[:, t] = np.einsum("bhk,bhkv->bhv", query[:, t], state)
+    scale = g.pick([None, 0.5])
+    exact = exact * (1 / np.sqrt(np.longdouble(d)) if scale is None else scale)
+    while inputs[-1] is None:
+        inputs.pop()
+    room = 2.0**-17 * (abs(exact).max() + abs(state).max() * 4 + 1)
+    outputs = [Expected(exact.reshape(*own, states, dv), "f32", 2, room), Expected(state.transpose(0, 1, 3, 2), "f32", 2, room)]
+    return g.case(inputs, *outputs, update_rule=rule, scale=scale, qk_l2_norm=1, gate_activation=gate if "gated" in rule else None,
+                  beta_activation="sigmoid" if "delta" in rule else None)
