@@ -13,7 +13,7 @@ ELEMENTS = {"f16": "FLOAT16", "f32": "FLOAT", "f64": "DOUBLE", "bf16": "BFLOAT16
 NUMBERS = {name: getattr(TensorProto, number) for name, number in ELEMENTS.items()}
 NUMBERS |= {"seq": 100, "opt": 101, "map": 102}
 #: Those that Debian's onnx has no name for.
-LATE = {"f8": (17, 18, 19, 20), "n4": (21, 22), "f4": (23,), "e8": (24,), "n2": (25, 26), "f6": (27, 28)}
+LATE = {"f8": (17, 18, 19, 20), "e4m3": (17,), "n4": (21, 22), "f4": (23,), "e8": (24,), "n2": (25, 26), "f6": (27, 28)}
 GROUPS = {"fp": "f16 f32 f64", "fp4": "fp bf16", "int": "i8 i16 i32 i64", "uint": "u8 u16 u32 u64", "num": "fp int uint", "num4": "num bf16", "wide": "fp i32 i64 u32 u64",
           "all": "num bool string c64 c128", "ir4": "all bf16"}
 KINDS = {"f": "FLOAT", "i": "INT", "s": "STRING", "t": "TENSOR", "g": "GRAPH", "F": "FLOATS", "I": "INTS", "S": "STRINGS", "T": "TENSORS", "G": "GRAPHS", "p": "SPARSE_TENSOR", "y": "TYPE_PROTO"}
