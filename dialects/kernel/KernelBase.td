@@ -187,6 +187,8 @@ def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
     - `rows` rows of queries are a task of attention, which looks at `keys` keys at a time. Fewer rows than `dots` read the keys where they lie.
     - In Winograd's form `winograd` is the side of a tile of the result; `block` tiles go together, `stride` elements apart, and meet the filters of `depth`
       input channels at a time.
+    - `border` has the zeros before the picture that a convolution reads and the picture's extent, for one spatial dimension after the other. Tiles pass over
+      taps that lie in these zeros.
     - `measured` says that the tile is from a profile and not from the cost model.
 
     Example: `#kernel.plan<kernel = "gemm_tiled", tile = [14, 2, 16], chunk = 262144, streams = 8>`.
@@ -204,7 +206,8 @@ def Kernel_PlanAttr : AttrDef<Kernel_Dialect, "Plan"> {
                         DefaultValuedParameter<"int64_t", "0">:$block, DefaultValuedParameter<"int64_t", "0">:$stride,
                         DefaultValuedParameter<"int64_t", "0">:$depth, DefaultValuedParameter<"int64_t", "0">:$winograd,
                         DefaultValuedParameter<"bool", "false">:$inside, DefaultValuedParameter<"int64_t", "0">:$dots,
-                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$squares, StringRefParameter<"", [{""}]>:$step,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$squares,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$border, StringRefParameter<"", [{""}]>:$step,
                         DefaultValuedParameter<"bool", "false">:$measured);
   let genVerifyDecl = 1;
   let assemblyFormat = "`<` struct(params) `>`";

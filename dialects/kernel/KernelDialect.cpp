@@ -50,8 +50,8 @@ static bool isTile(DenseI64ArrayAttr tile) {
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef kernel, DenseI64ArrayAttr tile, DenseI64ArrayAttr projection,
                                int64_t chunk, int64_t streams, int64_t strip, int64_t lines, int64_t pixels, int64_t bands, int64_t rows, int64_t keys,
                                int64_t piece, int64_t near, DenseI64ArrayAttr ahead, DenseI64ArrayAttr coming, int64_t blocks, bool, int64_t columns,
-                               int64_t block, int64_t stride, int64_t depth, int64_t winograd, bool, int64_t dots, DenseI64ArrayAttr squares, StringRef,
-                               bool measured) {
+                               int64_t block, int64_t stride, int64_t depth, int64_t winograd, bool, int64_t dots, DenseI64ArrayAttr squares,
+                               DenseI64ArrayAttr border, StringRef, bool measured) {
   if (kernel.empty())
     return emitError() << "expected the name of a kernel";
   for (DenseI64ArrayAttr each : {tile, projection})
@@ -65,6 +65,8 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
     return emitError() << "expected 'coming' to end in at least one step for each line";
   if (squares && (squares.size() != 2 || std::min(squares[0], squares[1]) < 1))
     return emitError() << "expected two positive numbers 'squares', got [" << squares.asArrayRef() << "]";
+  if (border && (border.size() % 2 != 0 || llvm::any_of(border.asArrayRef(), [](int64_t number) { return number < 0; })))
+    return emitError() << "expected two numbers 'border' for each dimension, none of them negative; got [" << border.asArrayRef() << "]";
   // Halves of them are added to each other.
   if (streams && !llvm::isPowerOf2_64(static_cast<uint64_t>(streams)))
     return emitError() << "expected 'streams' to be a power of two, got " << streams;

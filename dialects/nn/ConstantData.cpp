@@ -1,6 +1,7 @@
 //===- ConstantData.cpp - The bytes of a constant --------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/ConstantPart.h"
+#include "dialects/nn/FiniteConstant.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/NNStructureOps.h"
@@ -11,6 +12,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Process.h"
+#include <cmath>
 #include <sys/mman.h>
 
 using namespace mlir;
@@ -138,6 +140,14 @@ ElementsAttr makeMappedConstant(RankedTensorType type, ArrayRef<char> bytes, Str
     return makeConstant(type, std::vector<char>(bytes.begin(), bytes.end()));
   auto keep = [](void *, size_t, size_t) {};
   return makeResource(type, UnmanagedAsmResourceBlob::allocateWithAlign(bytes, 1, keep), name.empty() ? "weight" : name);
+}
+
+bool isFinite(ElementsAttr attr) {
+  ConstantData data(attr);
+  // Text may leave out the bytes of large constants.
+  bool finite = static_cast<int64_t>(data.bytes().size()) == data.numElements() * elementBytes(data.elementType());
+  data.forEachDouble(0, finite ? data.numElements() : 0, [&](double number) { finite &= std::isfinite(number); });
+  return finite;
 }
 
 ElementsAttr getConstant(Value value) {

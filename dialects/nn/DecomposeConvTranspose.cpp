@@ -13,13 +13,13 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/FiniteConstant.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/NNStructureOps.h"
 #include "dialects/nn/Permute.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace kiln;
@@ -88,12 +88,7 @@ static Value spreadOut(OpBuilder &builder, ConvTransposeOp op, Value value, Arra
 /// Whether zeros between and around the input's elements would become NaN.
 static bool hasInfiniteWeights(ConvTransposeOp op) {
   ElementsAttr constant = getConstant(op.getWeight());
-  if (!constant || !isa<FloatType>(op.getType().getElementType()))
-    return false;
-  ConstantData data(constant);
-  bool isFinite = true;
-  data.forEachDouble(0, data.numElements(), [&](double weight) { isFinite &= std::isfinite(weight); });
-  return !isFinite;
+  return constant && isa<FloatType>(op.getType().getElementType()) && !isFinite(constant);
 }
 
 /// The sum of a pointwise convolution for each place of the kernel, whose results are spread out to where it reaches.

@@ -13,9 +13,9 @@
 #include "passes/graph/OutsideTaps.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/FiniteConstant.h"
 #include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace kiln;
@@ -45,13 +45,6 @@ struct DropOutsideTaps : OpRewritePattern<ConvOp> {
       --seen.end;
     bool drops = seen.end - seen.first < taps && seen.first < seen.end;
     return drops ? std::optional(seen) : std::nullopt;
-  }
-  static bool isFinite(ElementsAttr weight) {
-    ConstantData data(weight);
-    // Text may leave out the bytes of large constants.
-    bool finite = static_cast<int64_t>(data.bytes().size()) == data.numElements() * elementBytes(data.elementType());
-    data.forEachDouble(0, finite ? data.numElements() : 0, [&](double number) { finite &= std::isfinite(number); });
-    return finite;
   }
 
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {

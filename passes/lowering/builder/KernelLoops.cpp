@@ -32,6 +32,8 @@ Value KernelLoops::emitConstant(int64_t value) { return arith::ConstantIndexOp::
 
 Value KernelLoops::minimum(Value x, Value y) { return arith::MinSIOp::create(b, location, x, y); }
 
+Value KernelLoops::maximum(Value x, Value y) { return arith::MaxSIOp::create(b, location, x, y); }
+
 /// An operation that truncates is faster than one that rounds down.
 static Value emitFloorDiv(OpBuilder &b, Location loc, AffineBinaryOpExpr expr, Value lhs, Value rhs) {
   if (isNeverNegative(expr.getLHS()))

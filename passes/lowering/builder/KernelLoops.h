@@ -34,8 +34,9 @@ public:
   /// The value of an index expression here.
   mlir::Value emit(mlir::AffineExpr expr);
   mlir::Value emitConstant(int64_t value);
-  /// The smaller of two index values.
+  /// The smaller and the larger of two index values.
   mlir::Value minimum(mlir::Value x, mlir::Value y);
+  mlir::Value maximum(mlir::Value x, mlir::Value y);
 
   /// for (i = lower; i < upper; i += step) body(i). The name is the C++ variable's.
   void loop(mlir::AffineExpr lower, mlir::AffineExpr upper, int64_t step, llvm::StringRef name, llvm::function_ref<void(mlir::AffineExpr)> body);

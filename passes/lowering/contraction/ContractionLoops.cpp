@@ -69,10 +69,16 @@ private:
     SmallVector<IndexExprs> places;
   };
   BlockRows listRows(ArrayRef<AffineExpr> rows, unsigned count, AffineExpr end) const;
+  /// What all panels of a block read of the left side.
+  struct BlockSide {
+    std::optional<PairedRows> paired;
+    std::optional<RestOfRows> rest;
+    SmallVector<SeenSteps> seen;
+  };
+  BlockSide openSide(ArrayRef<AffineExpr> batch, const BlockRows &block) const;
   void emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel, AffineExpr end,
-                const std::optional<PairedRows> &paired, const std::optional<RestOfRows> &rest) const;
+                const BlockSide &side) const;
   void storeLastPanel(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, AffineExpr column, ArrayRef<SmallVector<RowPiece>> pieces) const;
-  std::optional<RestOfRows> copyRest(ArrayRef<AffineExpr> batch, const BlockRows &block) const;
   IndexExprs findRow(ArrayRef<AffineExpr> rows, AffineExpr row) const;
   RowEpilogue::RowIndex indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const;
   std::optional<LinesToCome> chooseLinesToCome(AffineExpr rhsBase, Panel panel) const;
@@ -360,7 +366,7 @@ ContractionEmitter::BlockRows ContractionEmitter::listRows(ArrayRef<AffineExpr> 
 }
 
 void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows, unsigned count, AffineExpr column, Panel panel,
-                                  AffineExpr end, const std::optional<PairedRows> &paired, const std::optional<RestOfRows> &rest) const {
+                                  AffineExpr end, const BlockSide &side) const {
   BlockRows block = listRows(rows, count, end);
   SmallVector<AffineExpr> &offsets = block.offsets;
   ArrayRef<IndexExprs> places = block.places;
@@ -400,9 +406,10 @@ void ContractionEmitter::emitTile(ArrayRef<AffineExpr> batch, ArrayRef<AffineExp
     AffineExpr rhsBase = k.index(k.emit(c.rhsAt(batch) + column * c.panelStride));
     TileEmitter tile = tiles;
     readPanel(tile, rhsBase, panel);
-    if (paired)
-      paired->readFrom(tile, lhsBase, offsets);
-    tile.rest = rest;
+    if (side.paired)
+      side.paired->readFrom(tile, lhsBase, offsets);
+    passOver(tile, side.seen, lhsBase, rhsBase);
+    tile.rest = side.rest;
     tile.emit(lhsBase, offsets, rhsBase, panel, store);
   }
   if (c.rowEpilogue)
@@ -448,28 +455,6 @@ void ContractionEmitter::storeLastPanel(ArrayRef<AffineExpr> batch, ArrayRef<Aff
   });
 }
 
-/// What whole steps leave over of each row of a block, beside zeros.
-std::optional<RestOfRows> ContractionEmitter::copyRest(ArrayRef<AffineExpr> batch, const BlockRows &block) const {
-  if (!c.rest || getConstantDim(c.rest) == 0)
-    return std::nullopt;
-  const ReductionLoop &loop = c.reduction.front();
-  int64_t together = c.instruction.getDepth(), rows = static_cast<int64_t>(block.offsets.size());
-  // As in memory, whatever the elements are computed in.
-  Type stored = cast<MemRefType>(c.lhs.getType()).getElementType();
-  auto type = MemRefType::get({rows * together}, stored);
-  Value elements = k.named(memref::AllocaOp::create(k.builder(), k.loc(), type, k.builder().getI64IntegerAttr(64)), "rest");
-  AffineExpr from = k.index(k.emit(c.lhsAt(batch, block.places.front()) + loop.extent * loop.lhsStride)), some = k.index(k.emit(c.rest));
-  Type element = computeType(stored);
-  for (int64_t i = 0; i < rows * together; ++i)
-    k.storeBuffer(elements, stored, k.constant(i), k.number(element, 0));
-  for (auto [row, offset] : llvm::enumerate(block.offsets))
-    k.loop(k.constant(0), some, 1, "i", [&, row = static_cast<int64_t>(row), offset = offset](AffineExpr i) {
-      k.storeBuffer(elements, stored, i + row * together, k.loadBuffer(c.lhs, element, from + offset + i));
-    });
-  AffineExpr steps = k.index(k.minimum(k.emit(some), k.emitConstant(1)));
-  return RestOfRows{elements, steps, k.index(k.emit(loop.extent * loop.rhsStride))};
-}
-
 /// Rows of the block that begins at `rows`, counted through its units.
 RowEpilogue::RowIndex ContractionEmitter::indexOfRows(ArrayRef<AffineExpr> batch, ArrayRef<AffineExpr> rows) const {
   return [this, batch = IndexExprs(batch), first = IndexExprs(rows)](AffineExpr row, AffineExpr column) {
@@ -477,18 +462,21 @@ RowEpilogue::RowIndex ContractionEmitter::indexOfRows(ArrayRef<AffineExpr> batch
   };
 }
 
+ContractionEmitter::BlockSide ContractionEmitter::openSide(ArrayRef<AffineExpr> batch, const BlockRows &block) const {
+  BlockSide side{PairedRows::plan(k, c, chunkColumns / c.tile.columns()), copyRest(k, c, c.lhsAt(batch, block.places.front()), block.offsets),
+                 findSeenSteps(k, c, rowDims, block.places.front(), block.places.back())};
+  if (side.paired)
+    side.paired->copy(c.lhsAt(batch, block.places.front()), block.offsets);
+  return side;
+}
+
 void ContractionEmitter::emitBlock(ArrayRef<AffineExpr> batch, AffineExpr chunk, IndexExprs rows, AffineExpr start, unsigned count,
                                    AffineExpr end) const {
   rows[cut] = k.index(k.emit(start));
   if (c.rowEpilogue)
     c.rowEpilogue->begin(count * unitRows, indexOfRows(batch, rows));
-  std::optional<PairedRows> paired = PairedRows::plan(k, c, chunkColumns / c.tile.columns());
-  if (paired) {
-    BlockRows block = listRows(rows, count, end);
-    paired->copy(c.lhsAt(batch, block.places.front()), block.offsets);
-  }
-  std::optional<RestOfRows> rest = c.rest ? copyRest(batch, listRows(rows, count, end)) : std::nullopt;
-  auto emitPanel = [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end, paired, rest); };
+  BlockSide side = openSide(batch, listRows(rows, count, end));
+  auto emitPanel = [&](AffineExpr column, Panel panel) { emitTile(batch, rows, count, column, panel, end, side); };
   forPanels(chunk, emitPanel, {}, countPanelsAtOnce(k, c, count * unitRows));
   if (c.rowEpilogue)
     c.rowEpilogue->finish();

@@ -22,6 +22,19 @@ public:
   virtual void finish() = 0;
 };
 
+/// Zeros around what a loop of the reduction walks along, which is a dimension of the rows, too: row r meets the picture, [zeros, zeros + extent), at the steps
+/// i of the loop for which r * stride + i * dilation lies in it.
+struct Border {
+  unsigned row, loop;
+  int64_t zeros, extent, stride, dilation;
+};
+
+/// The steps of a loop of the reduction that some row of a block needs.
+struct SeenSteps {
+  unsigned loop;
+  mlir::AffineExpr first, count;
+};
+
 /// result[batch, row, column] = sum over k of lhs[batch, row, k] * rhs[batch, k, column]. Matrix products and convolutions are this, with
 /// other offsets.
 struct Contraction {
@@ -38,6 +51,8 @@ struct Contraction {
   mlir::AffineExpr columns;
   llvm::SmallVector<ReductionLoop> reduction;
   TileShape tile;
+  /// Steps whose elements of the left side are zeros for all rows of a block are passed over.
+  llvm::SmallVector<Border> borders = {};
   /// Rows that lie anywhere: the offset of one, which `lhsAt` then only counts. Null: rows lie as `lhsAt` says.
   std::function<mlir::AffineExpr(llvm::ArrayRef<mlir::AffineExpr> rows)> gatheredRow;
   /// Offsets of the first element of the reduction; linear.
@@ -78,6 +93,13 @@ struct RowDim {
 llvm::SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c);
 /// The contraction's row index for places in merged dimensions.
 IndexExprs expandRows(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<RowDim> rowDims, llvm::ArrayRef<mlir::AffineExpr> rows);
+/// The steps that rows from one place among the contraction's rows to another one need, for each loop that has a border. The places are those of a block.
+llvm::SmallVector<SeenSteps> findSeenSteps(KernelBuilder &k, const Contraction &c, llvm::ArrayRef<RowDim> rowDims, const IndexExprs &first,
+                                           const IndexExprs &last);
+/// Copies what whole steps leave over of rows of the left side, which begin at these offsets from the base, and puts zeros beside it.
+std::optional<RestOfRows> copyRest(KernelBuilder &k, const Contraction &c, mlir::AffineExpr base, llvm::ArrayRef<mlir::AffineExpr> offsets);
+/// Has a tile, whose elements begin at these offsets, make these steps only.
+void passOver(TileEmitter &tile, llvm::ArrayRef<SeenSteps> seen, mlir::AffineExpr &lhsBase, mlir::AffineExpr &rhsBase);
 /// Rows that are cut into blocks of the same height and of one row less, as a static count is.
 struct EvenRows {
   mlir::AffineExpr extent, blocks;

@@ -13,6 +13,8 @@
 #include "passes/target/choice/RegisterBudget.h"
 #include "passes/target/groups/Places.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 using namespace mlir;
 
 namespace kiln {
@@ -24,6 +26,54 @@ IndexExprs expandRows(KernelBuilder &k, const Contraction &c, ArrayRef<RowDim> r
   for (auto [dim, i] : llvm::zip_equal(rowDims, rows))
     all[dim.dim] = i;
   return all;
+}
+
+SmallVector<SeenSteps> findSeenSteps(KernelBuilder &k, const Contraction &c, ArrayRef<RowDim> rowDims, const IndexExprs &first, const IndexExprs &last) {
+  SmallVector<SeenSteps> seen;
+  for (const Border &border : c.borders) {
+    AffineExpr extent = c.rows[border.row];
+    bool isWhole = llvm::any_of(rowDims, [&](const RowDim &dim) { return dim.dim == border.row && dim.extent == extent; });
+    if (!isWhole && getConstantDim(extent) != 1)
+      continue;
+    AffineExpr zero = k.constant(0), all = c.reduction[border.loop].extent;
+    // [from, to) for the last row, which sees the earliest steps, and the first one.
+    AffineExpr from = (border.zeros - last[border.row] * border.stride).ceilDiv(border.dilation);
+    AffineExpr to = (border.zeros + border.extent - 1 - first[border.row] * border.stride).floorDiv(border.dilation) + 1;
+    from = k.index(k.minimum(k.maximum(k.emit(from), k.emit(zero)), k.emit(all)));
+    to = k.index(k.maximum(k.minimum(k.emit(to), k.emit(all)), k.emit(from)));
+    seen.push_back({border.loop, from, k.index(k.emit(to - from))});
+  }
+  return seen;
+}
+
+std::optional<RestOfRows> copyRest(KernelBuilder &k, const Contraction &c, AffineExpr base, ArrayRef<AffineExpr> offsets) {
+  if (!c.rest || getConstantDim(c.rest) == 0)
+    return std::nullopt;
+  const ReductionLoop &loop = c.reduction.front();
+  int64_t together = c.instruction.getDepth(), rows = static_cast<int64_t>(offsets.size());
+  // As in memory, whatever the elements are computed in.
+  Type stored = cast<MemRefType>(c.lhs.getType()).getElementType();
+  auto type = MemRefType::get({rows * together}, stored);
+  Value elements = k.named(memref::AllocaOp::create(k.builder(), k.loc(), type, k.builder().getI64IntegerAttr(64)), "rest");
+  AffineExpr from = k.index(k.emit(base + loop.extent * loop.lhsStride)), some = k.index(k.emit(c.rest));
+  Type element = computeType(stored);
+  for (int64_t i = 0; i < rows * together; ++i)
+    k.storeBuffer(elements, stored, k.constant(i), k.number(element, 0));
+  for (auto [row, offset] : llvm::enumerate(offsets))
+    k.loop(k.constant(0), some, 1, "i", [&, row = static_cast<int64_t>(row), offset = offset](AffineExpr i) {
+      k.storeBuffer(elements, stored, i + row * together, k.loadBuffer(c.lhs, element, from + offset + i));
+    });
+  AffineExpr steps = k.index(k.minimum(k.emit(some), k.emitConstant(1)));
+  return RestOfRows{elements, steps, k.index(k.emit(loop.extent * loop.rhsStride))};
+}
+
+void passOver(TileEmitter &tile, ArrayRef<SeenSteps> seen, AffineExpr &lhsBase, AffineExpr &rhsBase) {
+  for (const SeenSteps &steps : seen) {
+    ReductionLoop &loop = tile.reduction[steps.loop];
+    lhsBase = lhsBase + steps.first * loop.lhsStride;
+    rhsBase = rhsBase + steps.first * loop.rhsStride;
+    loop.extent = steps.count;
+  }
 }
 
 SmallVector<RowDim> mergeRows(KernelBuilder &k, const Contraction &c) {

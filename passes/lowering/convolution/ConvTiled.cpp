@@ -14,6 +14,7 @@
 #include "passes/target/choice/CostModel.h"
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/StepTile.h"
+#include "passes/target/choice/ZeroBorder.h"
 #include "passes/target/groups/Places.h"
 
 #include "llvm/Support/ScopedPrinter.h"
@@ -141,9 +142,13 @@ KernelMatch matchConvTiled(GroupOp group, Operation *anchor, kernel::TargetAttr 
   if (std::string why = findTilingFault(group, conv); !why.empty())
     return refuse(why);
   std::string type = llvm::to_string(computeType(conv.getType().getElementType()));
+  PlanNumbers numbers = planProduct(target, chooseConvTile(ConvShape(conv), target));
+  numbers.border = findZeroBorder(group, conv, toTile(numbers.tile));
   return accept("channels_last " + type + " convolution " +
-                    (conv.getGroups() == 1 ? "with constant weights: output pixels are the rows of a matrix product" : "in groups: one matrix product a group"),
-                planProduct(target, chooseConvTile(ConvShape(conv), target)));
+                    (conv.getGroups() == 1 ? "with constant weights: output pixels are the rows of a matrix product"
+                                           : "in groups: one matrix product a group") +
+                    (numbers.border.empty() ? "" : "; tiles pass over taps in the zeros around the input"),
+                numbers);
 }
 
 namespace {
@@ -266,6 +271,20 @@ static SmallVector<ReductionLoop> makeReduction(KernelBuilder &k, const ConvShap
   return mergeReduction(loops);
 }
 
+/// The zeros around the input as those of the loops that walk along the window. A dimension whose loop is joined with another one has none.
+static SmallVector<Border> makeBorders(KernelBuilder &k, const ConvShape &shape, ArrayRef<ReductionLoop> reduction) {
+  SmallVector<Border> borders;
+  DenseI64ArrayAttr border = k.group().getPlan()->getBorder();
+  ConvOp conv = shape.op;
+  for (unsigned i = 0; border && i < shape.spatial; ++i) {
+    AffineExpr along = simplifyDim(k.elementStride(cast<BlockArgument>(conv.getInput()), i + 1) * conv.getDilations()[i]);
+    for (auto [number, loop] : llvm::enumerate(reduction))
+      if (shape.kernel[i] > 1 && loop.lhsStride == along && loop.extent == k.constant(shape.kernel[i]))
+        borders.push_back({i + 1, static_cast<unsigned>(number), border[2 * i], border[2 * i + 1], conv.getStrides()[i], conv.getDilations()[i]});
+  }
+  return borders;
+}
+
 Contraction makeTiledConv(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
   ConvShape shape(op);
   Contraction c;
@@ -294,6 +313,7 @@ Contraction makeTiledConv(KernelBuilder &k, ConvOp op, kernel::StepAttr step) {
   c.depth = k.group().getPlan()->getDepth();
   packWeight(k, c, shape);
   c.reduction = makeReduction(k, shape, c.tile.columns(), c.depth ? c.depth : step ? step.getDepth() : 1);
+  c.borders = makeBorders(k, shape, c.reduction);
   return c;
 }
 

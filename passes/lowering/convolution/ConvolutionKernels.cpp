@@ -7,6 +7,7 @@
 #include "passes/target/choice/Kernels.h"
 #include "passes/target/choice/StepTile.h"
 #include "passes/target/choice/WinogradPlan.h"
+#include "passes/target/choice/ZeroBorder.h"
 
 using namespace mlir;
 
@@ -66,7 +67,7 @@ ArrayRef<KernelRow> getConvolutionKernels() {
       ofPackedFilters(window<ConvOp>("conv_packed", matchConvPacked, lowerConvPacked).planning(PlanProduct).tunable()),
       // It repeats pixels of a line, so it must not overwrite what its epilogue reads.
       window<ConvOp>("conv_dots", matchConvDots, lowerConvDots).overwriting(OverwriteSupport::None).planning(PlanTile).refusing(findDotsFault),
-      window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct).tunable(),
+      window<ConvOp>("conv_tiled", matchConvTiled, lowerConvTiled).planning(PlanProduct | PlanBorder).refusing(findBorderFault).tunable(),
       window<ConvOp>("conv_ordered", matchConvOrdered, lowerConvOrdered).planning(PlanProduct).tunable(),
       window<ConvOp>("conv_loops", "layout, types or weights without a tiled kernel", lowerConvLoops),
       window<MaxPoolOp, AvgPoolOp>("pool_windows", matchPoolWindows, lowerPoolWindows),

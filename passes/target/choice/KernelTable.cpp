@@ -75,7 +75,7 @@ kernel::PlanAttr makePlan(MLIRContext *context, StringRef kernel, const PlanNumb
   return kernel::PlanAttr::get(context, kernel, list(numbers.tile), list(numbers.projection), numbers.chunk, numbers.streams, numbers.strip,
                                numbers.lines, numbers.pixels, numbers.bands, numbers.rows, numbers.keys, numbers.piece, numbers.near, list(numbers.ahead),
                                list(numbers.coming), numbers.blocks, numbers.inRegisters, numbers.columns, numbers.block, numbers.stride, numbers.depth,
-                               numbers.winograd, numbers.inside, numbers.dots, list(numbers.squares), numbers.step, measured);
+                               numbers.winograd, numbers.inside, numbers.dots, list(numbers.squares), list(numbers.border), numbers.step, measured);
 }
 
 kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &numbers, bool measured) const {
@@ -84,10 +84,13 @@ kernel::PlanAttr KernelRow::makePlan(MLIRContext *context, const PlanNumbers &nu
 
 PlanNumbers readNumbers(kernel::PlanAttr plan) {
   auto list = [](DenseI64ArrayAttr tile) { return tile ? SmallVector<int64_t, 3>(tile.asArrayRef()) : SmallVector<int64_t, 3>(); };
+  SmallVector<int64_t, 4> border;
+  if (plan.getBorder())
+    border.assign(plan.getBorder().asArrayRef().begin(), plan.getBorder().asArrayRef().end());
   return {list(plan.getTile()), list(plan.getProjection()), plan.getChunk(), plan.getStreams(), plan.getStrip(), plan.getLines(), plan.getPixels(),
           plan.getBands(), plan.getRows(), plan.getKeys(), plan.getBlock(), plan.getStride(), plan.getDepth(), plan.getWinograd(), plan.getPiece(),
           plan.getNear(), plan.getBlocks(), plan.getColumns(), list(plan.getAhead()), list(plan.getComing()), plan.getInRegisters(), plan.getInside(),
-          plan.getDots(), list(plan.getSquares()), plan.getStep().str()};
+          plan.getDots(), list(plan.getSquares()), border, plan.getStep().str()};
 }
 
 namespace {
@@ -113,6 +116,7 @@ static SmallVector<PlanPart> listParts(kernel::PlanAttr plan) {
           {PlanRows, plan.getRows() && plan.getKeys(), "rows and keys"},
           {PlanSquares, static_cast<bool>(plan.getSquares()), "squares"},
           {PlanInside, plan.getInside(), "channels inside of pixels", /*mayBeLeftOut=*/true},
+          {PlanBorder, static_cast<bool>(plan.getBorder()), "zeros around its input", /*mayBeLeftOut=*/true},
           {PlanRows, plan.getDots() != 0, "rows of dot products", /*mayBeLeftOut=*/true},
           {PlanBlocks, plan.getBlocks() != 0, "blocks"},
           {PlanPrefetch, plan.getPiece() || plan.getNear() || plan.getAhead() || plan.getComing(), "numbers for prefetching", /*mayBeLeftOut=*/true},

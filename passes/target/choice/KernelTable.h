@@ -56,6 +56,7 @@ struct PlanNumbers {
   bool inRegisters = false, inside = false;
   int64_t dots = 0;
   llvm::SmallVector<int64_t, 3> squares = {};
+  llvm::SmallVector<int64_t, 4> border = {};
   std::string step = {};
 };
 
@@ -100,6 +101,8 @@ enum PlanParts : unsigned {
   PlanSquares = 8192,
   /// Of a depthwise convolution.
   PlanInside = 16384,
+  /// Zeros around the picture of a convolution; may be left out, then no tap is passed over.
+  PlanBorder = 32768,
   PlanProduct = PlanTile | PlanChunk | PlanStreams | PlanPrefetch,
 };
 

@@ -495,6 +495,16 @@ module attributes {test.plan = #kernel.plan<kernel = "k", blocks = -1>} {}
 
 // -----
 
+// expected-error @below {{expected two numbers 'border' for each dimension, none of them negative; got [4]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", border = [4]>} {}
+
+// -----
+
+// expected-error @below {{expected two numbers 'border' for each dimension, none of them negative; got [-4, 4]}}
+module attributes {test.plan = #kernel.plan<kernel = "k", border = [-4, 4]>} {}
+
+// -----
+
 // expected-error @below {{expected two positive numbers 'squares', got [4]}}
 module attributes {test.plan = #kernel.plan<kernel = "k", squares = [4]>} {}
 

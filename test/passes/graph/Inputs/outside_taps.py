@@ -3,10 +3,8 @@
 import pathlib
 import sys
 
-import numpy as np
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lowering" / "Inputs"))
-from contractions import Module, compare_on_threads, convolve, tensor  # noqa: E402
+from contractions import Module, add_padded_convolution, compare_on_threads  # noqa: E402
 
 #: Image, weight, strides, dilations, elements before and behind each dimension, groups.
 CASES = [((1, 33, 33, 16), (8, 16, 3, 3), (1, 1), (36, 36), [(36, 36), (36, 36)], 1),
@@ -19,11 +17,6 @@ CASES = [((1, 33, 33, 16), (8, 16, 3, 3), (1, 1), (36, 36), [(36, 36), (36, 36)]
 
 if __name__ == "__main__":
     module = Module()
-    for shape, filters, strides, dilations, pads, groups in CASES:
-        image, weight = module.array(*shape), module.array(*filters)
-        exact = convolve(np.pad(image, [(0, 0), *pads, (0, 0)]), weight, strides, dilations, groups)
-        sides = [low for low, _ in pads] + [high for _, high in pads]
-        attributes = f"strides {list(strides)} dilations {list(dilations)} pads {sides} groups {groups} layout channels_last"
-        value = module.op(f"nn.conv {module.input(image)}, {module.constant(weight)} {attributes} : {tensor(image)}, {tensor(weight)}", tensor(exact))
-        module.finish(value, exact)
+    for case in CASES:
+        add_padded_convolution(module, *case)
     compare_on_threads(module, "taps", pathlib.Path(sys.argv[1]), sys.argv[2:], 3)

@@ -116,6 +116,16 @@ def add_convolution(module, image, weight, strides, dilations, groups):
     module.finish(module.op(text, tensor(exact)), exact)
 
 
+def add_padded_convolution(module, image, weight, strides, dilations, padding, groups):
+    """`padding`: elements before and after each spatial dimension."""
+    image, weight = module.array(*image), module.array(*weight)
+    exact = convolve(np.pad(image, [(0, 0), *padding, (0, 0)]), weight, strides, dilations, groups)
+    pads = [low for low, _ in padding] + [high for _, high in padding]
+    attributes = f"strides {list(strides)} dilations {list(dilations)} pads {pads} groups {groups} layout channels_last"
+    text = f"nn.conv {module.input(image)}, {module.constant(weight)} {attributes} : {tensor(image)}, {tensor(weight)}"
+    module.finish(module.op(text, tensor(exact)), exact)
+
+
 def build():
     module = Module()
     columns = [1, 7, 16, 17, 33, 100]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
-from contractions import Module, add_convolution, add_product, save_inputs, tensor
+from contractions import Module, add_convolution, add_padded_convolution, add_product, save_inputs, tensor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 import kiln_calls  # noqa: E402
@@ -44,6 +44,8 @@ EDITS = [
     (r'(kernel = "transpose_tiled", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", "a tile is a square of one vector in each row"),
     (r'(kernel = "conv_dots", tile = \[)\d+, 1, \d+', r"\g<1>3, 1, 4", ""),
     (r'(kernel = "conv_dots", tile = \[)\d+, 1, \d+', r"\g<1>5, 1, 4", "with at least as many lanes as there are pixels"),
+    (r'(kernel = "conv_tiled"[^>]*), border = \[[^>]*\]>', r"\g<1>>", ""),
+    (r'(kernel = "conv_tiled".*?border = \[)\d+', r"\g<1>5", "the zeros around the input are others"),
     (r'(kernel = "pad_squares", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 4", ""),
     (r'(kernel = "pad_squares", tile = \[)\d+, 1, \d+', r"\g<1>4, 1, 8", "a tile is a square of one vector in each row"),
 ]
@@ -104,6 +106,7 @@ def build():
     turned = module.op(f"nn.transpose {module.input(image)} [1, 0] : {tensor(image)}", tensor(image.T))
     module.expected.append((module.op(f"nn.relu {turned} : {tensor(image.T)}", None), np.maximum(image.T, 0)))
     add_convolution(module, (1, 9, 15, 32), (1, 32, 3, 3), (1, 1), (1, 1), 1)
+    add_padded_convolution(module, (1, 9, 9, 8), (20, 8, 3, 3), (1, 1), (6, 6), [(6, 6), (6, 6)], 1)
     planes = module.array(1, 16, 9, 20)
     moved = np.transpose(planes, (0, 2, 3, 1))
     padded = np.pad(moved, [(0, 0), (1, 1), (1, 1), (0, 0)])
