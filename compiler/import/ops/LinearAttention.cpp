@@ -11,6 +11,7 @@
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Operators.h"
 #include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
 
 #include <cmath>
 
