@@ -87,7 +87,7 @@ def add_branches(suite):
     suite.add("if_more_outputs", model([choice(branch("t", outputs=("r", "s")), branch("e", outputs=("r", "s")))], both), say="output|branch", node="bad_node")
     suite.add("if_branch_inputs", model([choice(body([node("Relu", ("a",), ("r",), "in")], [("a", (2, 3), FLOAT)]), branch("e"))], both), say="input|branch", node="bad_node")
     suite.add("if_condition_float", model([choice(branch("t"), branch("e"), "x")], [x]), say="bool|condition|type", node="bad_node")
-    suite.add("if_ranks_differ", model([choice(branch("t"), body([node("ReduceMax", ("x",), ("r",), "in", keepdims=0)]))], both), say="shape|rank|branch|type", node="bad_node")
+    suite.add("if_ranks_differ", model([choice(branch("t"), body([node("ReduceMax", ("x",), ("r",), "in", keepdims=0)]))], both), say="shape|rank|branch|type", node="output 'y'")
     suite.add("if_empty_branch", model([choice(body([], outputs=("x",)), branch("e"))], both), "either")
     suite.add("if_branch_is_number", model([node("If", ("c",), then_branch=1, else_branch=branch("e"))], both), say="then_branch", node="bad_node")
     suite.add("if_sees_sibling", model([choice(branch("t", source="e_r"), branch("e"))], both), say="e_r", node="t_r_node")
