@@ -231,6 +231,8 @@ BASES = {
 }
 U = x("u1", 2, 3)
 LAST = f(1, 8, 8, 4)
+#: Debian's onnx has no name for float8e4m3fn.
+FP8 = 17, (4, 16)
 BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "BeamSearch": (1, [x("i4", 1, 3), np.int32(6), None, np.int32(2), np.int32(1)], {"decoder": DECODER, "eos_token_id": 1, "pad_token_id": 0}),
     "BifurcationDetector": (1, [i8(1, 2, 3, 1), i8(4, 1), i8(1), i8(2, 3, 5, 1)], {}, 2),
@@ -245,6 +247,7 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "DynamicQuantizeMatMul": (1, [M, x("u1", 3, 4), HALF], {}),
     "DynamicTimeWarping": (1, [M], {}),
     "ExpandDims": (1, [M, np.int32(0)], {}),
+    "GatedDeltaNet": (1, [f(1, 3, 2, 4), f(1, 3, 2, 4), f(1, 3, 2, 4)], {"update_rule": "linear"}, 2),
     "GatedRelativePositionBias": (1, [f(1, 3, 8), f(8), f(1, 2, 3, 3), f(4, 2), f(2), f(1, 2, 1, 1)], {"num_heads": 2}),
     "GemmaRotaryEmbedding": (1, [f(1, 3, 4), *[x("f2", 1, 2, 3, 4)] * 4], {}, 2),
     "GreedySearch": (1, [x("i4", 1, 3), np.int32(6)], {"decoder": DECODER, "eos_token_id": 1, "pad_token_id": 0}),
@@ -254,6 +257,8 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "LinearAttention": (1, [f(1, 2, 4), f(1, 2, 4), f(1, 2, 4)], {"q_num_heads": 2, "kv_num_heads": 2, "update_rule": "linear"}, 2),
     "LongformerAttention": (1, [f(1, 4, 8), f(8, 24), f(24), f(1, 4), f(8, 24), f(24), x("i4", 1, 4)], {"num_heads": 2, "window": 1}),
     "MRotaryEmbedding": (1, [f(1, 2, 3, 8), np.zeros((3, 1, 3), np.int64), f(9, 4), f(9, 4)], {"mrope_section": [2, 1, 1]}),
+    "MatMulBlockQuantizedFp4Weight": (1, [f(2, 16), x("u1", 4, 8), x("u1", 4, 1), np.float32(1)], {"block_size": 16}),
+    "MatMulBlockQuantizedFp8Weight": (1, [f(2, 16), FP8, f(4, 1)], {"block_size": 16}),
     "MatMulBnb4": (1, [f(2, 16), x("u1", 32), f(4)], {"K": 16, "N": 4, "block_size": 16, "quant_type": 1}),
     "MatMulFpQ4": (1, [f(2, 32), np.zeros(84, np.uint8), i8(32, 4)], {}),
     "MatMulInteger16": (1, [x("i2", 2, 3), x("i2", 3, 4)], {}),
