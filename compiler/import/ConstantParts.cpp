@@ -27,9 +27,9 @@ static constexpr size_t mostOperations = 4096;
 /// Elements up to which an operation is interpreted.
 static constexpr int64_t mostInterpreted = 1 << 16;
 
-/// The most multiplications and moved elements of a part that is run, and the most bytes of a result.
+/// The most multiplications and moved elements of a part that is run, the most elements of one of its tensors, and the most bytes of a result.
 static constexpr double mostWork = 1 << 30;
-static constexpr int64_t mostResultBytes = int64_t(64) << 20;
+static constexpr int64_t mostElements = 1 << 26, mostResultBytes = int64_t(64) << 20;
 
 /// Adds the symbols that the operation mentions.
 static void collectSymbols(Operation *op, llvm::DenseSet<unsigned> &symbols) {
@@ -189,10 +189,13 @@ static std::string hashPart(ModuleOp module) {
 
 std::vector<ElementsAttr> ConstantParts::run(ArrayRef<Operation *> part, ArrayRef<Value> values) {
   double work = 0;
-  for (Operation *op : part)
+  bool isHuge = false;
+  for (Operation *op : part) {
     work += estimateWork(op);
+    isHuge |= llvm::any_of(op->getResultTypes(), [](Type type) { return countElements(type) > mostElements; });
+  }
   auto isLarge = [](Value value) { return countElements(value.getType()) * elementBytes(getElementTypeOrSelf(value)) > mostResultBytes; };
-  if (!options.runConstants || work > mostWork || llvm::any_of(values, isLarge))
+  if (!options.runConstants || isHuge || work > mostWork || llvm::any_of(values, isLarge))
     return {};
   OwningOpRef<ModuleOp> module = makeModule(part, values, sizes);
   auto [entry, isNew] = known.try_emplace(hashPart(*module));
