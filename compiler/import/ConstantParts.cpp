@@ -131,6 +131,21 @@ static ElementsAttr interpret(Operation *op, const llvm::DenseMap<Value, Element
 
 bool ConstantParts::decide(Value value) { return isa<RankedTensorType>(value.getType()) && collectPart({value}); }
 
+bool ConstantParts::readsInputs(Value value) {
+  SmallVector<Value> values = {value};
+  llvm::DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value next = values.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op || op->getNumRegions() != 0)
+      return true;
+    llvm::append_range(values, op->getOperands());
+  }
+  return false;
+}
+
 ElementsAttr ConstantParts::compute(Value value) {
   if (ElementsAttr constant = value ? getConstant(value) : ElementsAttr())
     return constant;

@@ -21,6 +21,8 @@ public:
 
   /// Whether constants alone decide the elements.
   static bool decide(mlir::Value value);
+  /// Whether an input of the model, or of a body, decides elements of the value.
+  static bool readsInputs(mlir::Value value);
   /// The elements of a tensor of numbers; null if an input, a symbolic dimension or a random number decides them, or if the part takes too much work.
   mlir::ElementsAttr compute(mlir::Value value);
   /// The same of several values, which may have sizes that the data of constants decide. Empty, or one for each.

@@ -7,7 +7,7 @@
 #include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/NNReductionOps.h"
 #include "dialects/nn/NNStructureOps.h"
-#include "dialects/nn/SymbolBounds.h"
+#include "passes/graph/EvaluateScalar.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -164,25 +164,26 @@ std::optional<DimExprs> getIntegerContents(Value value) {
 
 //===- Writing -------------------------------------------------------------===//
 
-template <typename T> static ElementsAttr makeElements(RankedTensorType type, ArrayRef<Number> contents) {
-  SmallVector<T> values;
-  for (const Number &number : contents)
-    values.push_back(number.expr ? static_cast<T>(cast<AffineConstantExpr>(number.expr).getValue()) : static_cast<T>(number.real));
-  return makeConstantOf<T>(type, values);
+static ElementsAttr makeElements(RankedTensorType type, ArrayRef<Number> contents) {
+  Type element = type.getElementType();
+  int64_t bytes = elementBytes(element);
+  std::vector<char> values(contents.size() * bytes);
+  for (auto [i, number] : llvm::enumerate(contents))
+    if (number.expr)
+      storeNumber(&values[i * bytes], element, cast<AffineConstantExpr>(number.expr).getValue());
+    else if (isa<FloatType>(element))
+      storeNumber(&values[i * bytes], element, number.real);
+    else
+      storeNumber(&values[i * bytes], element, static_cast<int64_t>(number.real));
+  return makeConstant(type, std::move(values));
 }
 
 static bool isConstant(const Number &number) { return !number.expr || isa<AffineConstantExpr>(number.expr); }
 
 Value materialize(OpBuilder &builder, Location loc, RankedTensorType type, ArrayRef<Number> contents) {
   Type element = type.getElementType();
-  if (llvm::all_of(contents, isConstant)) {
-    ElementsAttr attr = element.isF32()         ? makeElements<float>(type, contents)
-                        : element.isF64()       ? makeElements<double>(type, contents)
-                        : element.isInteger(1)  ? makeElements<char>(type, contents)
-                        : element.isInteger(32) ? makeElements<int32_t>(type, contents)
-                                                : makeElements<int64_t>(type, contents);
-    return ConstantOp::create(builder, loc, attr);
-  }
+  if (llvm::all_of(contents, isConstant))
+    return ConstantOp::create(builder, loc, makeElements(type, contents));
   DimExprs exprs;
   SmallVector<Number> divisors;
   for (const Number &given : contents) {

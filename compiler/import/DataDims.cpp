@@ -133,6 +133,49 @@ DimExprs makeDataDims(Node &node, Value numbers, ArrayRef<AffineExpr> bounds, St
   return dims;
 }
 
+/// An element of a vector of sizes: as an expression, or else its upper bound, if there is one.
+struct SizeElement {
+  AffineExpr known, bound;
+};
+
+/// The parts of a Concat have bounds of their own.
+static void collectElements(Node &node, Value vector, SmallVectorImpl<SizeElement> &elements) {
+  Operation *op = vector.getDefiningOp();
+  if (auto known = getIntegerContents(vector)) {
+    for (AffineExpr expr : *known)
+      elements.push_back({expr, expr});
+  } else if (auto concat = dyn_cast_or_null<ConcatOp>(op); concat && node.rank(vector) == 1) {
+    for (Value part : concat.getInputs())
+      collectElements(node, part, elements);
+  } else if (auto cast = dyn_cast_or_null<CastOp>(op); cast && node.elementType(cast.getX()).isInteger()) {
+    collectElements(node, cast.getX(), elements);
+  } else {
+    int64_t count = nn::getConstantDim(getNumElements(node.dims(vector), node.context())).value_or(0);
+    elements.append(count, SizeElement{AffineExpr(), findUpperBound(node, vector)});
+  }
+}
+
+std::optional<DimExprs> readSizes(Node &node, unsigned input, StringRef what) {
+  if (node.failed() || node.isKnown(input) || !node.elementType(node.input(input)).isInteger())
+    return node.knownIntegers(input, what);
+  Value numbers = node.input(input);
+  SmallVector<SizeElement> elements;
+  collectElements(node, numbers, elements);
+  bool isBounded = llvm::all_of(elements, [](const SizeElement &element) { return bool(element.bound); });
+  if (elements.empty() || !isBounded)
+    return node.knownIntegers(input, what);
+  DimExprs dims;
+  Value all = node.reshape(numbers, {node.number(static_cast<int64_t>(elements.size()))});
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    auto at = static_cast<int64_t>(i);
+    dims.push_back(element.known ? element.known
+                                 : makeDataDim(node, node.slice(all, 0, node.number(at), node.number(1)), element.bound,
+                                               node.outputName(0) + "_size" + Twine(at)));
+  }
+  expectInRun(node, numbers, dims);
+  return dims;
+}
+
 Value sliceByData(Node &node, Value x, int64_t axis, Value start, Value end, int64_t step) {
   AffineExpr size = node.dims(x)[axis];
   Type i64 = node.builder().getI64Type();

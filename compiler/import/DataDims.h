@@ -15,6 +15,10 @@ AffineExpr makeDataDim(Node &node, Value number, AffineExpr bound, const llvm::T
 /// The elements of a vector of integers as dimensions, each with its bound, which the run checks: a larger one ends it.
 DimExprs makeDataDims(Node &node, Value numbers, llvm::ArrayRef<AffineExpr> bounds, llvm::StringRef what);
 
+/// The elements of an input that is a vector of sizes: expressions, or dimensions that the run computes where an upper bound is known; else an error that says
+/// what must be known. A negative number ends the run.
+std::optional<DimExprs> readSizes(Node &node, unsigned input, llvm::StringRef what);
+
 /// x[start : end : step] along an axis, with bounds that data decide (scalars of int64) and a step above zero. As ONNX says, negative bounds count from the
 /// end, and all are cut to what there is.
 Value sliceByData(Node &node, Value x, int64_t axis, Value start, Value end, int64_t step);

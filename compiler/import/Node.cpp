@@ -467,7 +467,8 @@ std::optional<DimExprs> Node::knownIntegers(unsigned i, StringRef what) {
   }
   auto exprs = findIntegers(value);
   if (!exprs)
-    (void)unsupported(what + " is known only at run time", "simplify the model so that it becomes a constant, or make dimensions static with --dim");
+    (void)unsupported(what + " is known only at run time", ConstantParts::readsInputs(value) ? "fix the input that it depends on with --bind input=value"
+                                                                                              : "make the dimensions that it depends on static with --dim");
   return exprs;
 }
 
@@ -503,7 +504,7 @@ std::optional<SmallVector<double>> Node::constantNumbers(unsigned i, StringRef w
       numbers.push_back(n.expr ? static_cast<double>(mlir::cast<AffineConstantExpr>(n.expr).getValue()) : n.real);
     return numbers;
   }
-  (void)unsupported(what + " is known only at run time", "it must be a constant of the model");
+  (void)unsupported(what + " is known only at run time", "fix the input that it depends on with --bind input=value");
   return std::nullopt;
 }
 

@@ -239,7 +239,7 @@ static LogicalResult tile(Node &node) {
       repeats->push_back(divideExactly({to}, {from}, node.context()));
     expectInRun(node, node.binary<MulOp>(node.cast(node.input(1), node.builder().getI64Type()), makeDimVector(node, dims)), *declared);
   } else {
-    repeats = node.knownIntegers(1, "repeats");
+    repeats = readSizes(node, 1, "repeats");
   }
   if (!repeats)
     return failure();

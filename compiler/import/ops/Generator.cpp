@@ -52,7 +52,7 @@ static LogicalResult constant(Node &node) {
 
 static LogicalResult constantOfShape(Node &node) {
   auto declared = node.isKnown(0) ? std::nullopt : node.declaredDims();
-  auto dims = declared ? declared : node.knownIntegers(0, "the shape");
+  auto dims = declared ? declared : readSizes(node, 0, "the shape");
   if (declared)
     expectInRun(node, node.input(0), *declared);
   ElementsAttr value = node.findTensor("value");

@@ -85,30 +85,30 @@ static LogicalResult sequenceLength(Node &node) {
 }
 
 /// The parts that a split makes of a dimension: of one size (the last may be smaller) or, with a list, of given sizes that make up the whole.
-static std::optional<SmallVector<int64_t>> readParts(Node &node, AffineExpr dim) {
-  auto split = node.hasInput(1) ? node.constantIntegers(1, "the split") : std::optional(SmallVector<int64_t>{1});
+static std::optional<DimExprs> readParts(Node &node, AffineExpr dim) {
+  auto split = node.hasInput(1) ? node.knownIntegers(1, "the split") : std::optional(DimExprs{node.number(1)});
   if (!split)
     return std::nullopt;
   if (node.hasInput(1) && node.rank(node.input(1)) == 1) {
-    int64_t total = 0;
-    if (llvm::any_of(*split, [&](int64_t part) { return part < 0 || llvm::AddOverflow(total, part, total); })) {
-      (void)node.error("the parts must not be negative");
-      return std::nullopt;
+    AffineExpr total = node.number(0);
+    for (AffineExpr part : *split) {
+      node.requireNotNegative(part, "the parts must not be negative, but one is short");
+      total = nn::simplifyDim(total + part);
     }
-    return node.unify(dim, node.number(total), "the parts do not make up the dimension") ? split : std::nullopt;
+    return node.unify(dim, total, "the parts do not make up the dimension") ? split : std::nullopt;
   }
-  auto size = nn::getConstantDim(dim);
-  if (!size || *size > 65536) {
+  auto size = nn::getConstantDim(dim), each = split->size() == 1 ? nn::getConstantDim(split->front()) : std::nullopt;
+  if (!size || *size > 65536 || (split->size() == 1 && !each)) {
     (void)node.unsupported("the split dimension is symbolic or too large, so the length of the sequence is not known", "make it static with --dim");
     return std::nullopt;
   }
-  if (split->size() != 1 || split->front() < 1) {
+  if (!each || *each < 1) {
     (void)node.error("the parts must be positive");
     return std::nullopt;
   }
-  SmallVector<int64_t> parts;
-  for (int64_t rest = *size; rest > 0; rest -= parts.back())
-    parts.push_back(std::min(split->front(), rest));
+  DimExprs parts;
+  for (int64_t rest = *size; rest > 0; rest -= *each)
+    parts.push_back(node.number(std::min(*each, rest)));
   return parts;
 }
 
@@ -120,13 +120,13 @@ static LogicalResult splitToSequence(Node &node) {
   bool keeps = node.getFlag("keepdims", true) || node.hasInput(1);
   auto sizes = node.failed() ? std::nullopt : readParts(node, node.dims(x)[axis]);
   SmallVector<Value> parts;
-  int64_t start = 0;
-  for (int64_t size : sizes.value_or(SmallVector<int64_t>())) {
-    Value part = node.slice(x, axis, node.number(start), node.number(size));
+  AffineExpr start = node.number(0);
+  for (AffineExpr size : sizes.value_or(DimExprs())) {
+    Value part = node.slice(x, axis, start, size);
     DimExprs dims = node.dims(part);
     dims.erase(dims.begin() + axis);
     parts.push_back(keeps ? part : node.reshape(part, dims));
-    start += size;
+    start = nn::simplifyDim(start + size);
   }
   return node.failed() ? failure() : node.result(makeSequence(node, parts));
 }

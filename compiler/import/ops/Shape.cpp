@@ -1,4 +1,5 @@
 //===- Shape.cpp - Operators that ask for or change the shape ----------------===//
+#include "compiler/import/DataDims.h"
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
@@ -244,7 +245,7 @@ static void expectExpanded(Node &node, DimExprs from, ArrayRef<AffineExpr> decla
 static LogicalResult expand(Node &node) {
   Value x = node.input(0);
   auto declared = node.isKnown(1) ? std::nullopt : node.declaredDims();
-  auto target = declared ? declared : node.knownIntegers(1, "the shape");
+  auto target = declared ? declared : readSizes(node, 1, "the shape");
   if (declared)
     expectExpanded(node, node.dims(x), *declared);
   if (!target || node.failed())

@@ -195,6 +195,13 @@ def data():
     third = m.node("Resize", m.node("Reshape", "x", np.array([1, 1, -1])), "", np.array([1, 1, 1 / 41], "f4"), mode="nearest", coordinate_transformation_mode="asymmetric",
                    nearest_mode="floor")
     add("small", m.node("Reshape", third, np.array([-1])), F32, lambda x, p, q, k, parts: x[:int(np.floor(np.float32(len(x)) * np.float32(1 / 41))) * 41:41])
+    rows = m.node("Min", k, np.array([6]))
+    add("repeated", m.node("Tile", np.array([1.5], "f4"), rows), F32, lambda x, p, q, k, parts: np.full(min(k, 6), 1.5, "f4"))
+    add("spread", m.node("Reshape", m.node("Expand", np.array([[2.5]], "f4"), m.node("Concat", np.array([2]), rows, axis=0)), np.array([-1])), F32,
+        lambda x, p, q, k, parts: np.full(2 * min(k, 6), 2.5, "f4"))
+    add("filled", m.node("ConstantOfShape", rows), F32, lambda x, p, q, k, parts: np.zeros(min(k, 6), "f4"))
+    grown = m.node("Resize", np.array([[[3.5]]], "f4"), "", "", m.node("Concat", np.array([1, 1]), rows, axis=0), mode="nearest")
+    add("grown", m.node("Reshape", grown, np.array([-1])), F32, lambda x, p, q, k, parts: np.full(min(k, 6), 3.5, "f4"))
     inputs = [helper.make_tensor_value_info("x", F32, ["n"])] + [helper.make_tensor_value_info(name, I64, [size]) for name, size in (("p", 1), ("q", 1), ("k", 1), ("parts", 2))]
     graph = helper.make_graph(m.nodes, "data", inputs, m.outputs, list(m.weights.values()))
     path = FOLDER / "data.onnx"
