@@ -6,6 +6,8 @@
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/onnx.pb.h"
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/Constraints.h"
+#include "dialects/nn/DimFacts.h"
 #include "dialects/nn/SymbolAttributeNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -143,6 +145,13 @@ static bool haveOneSignature(ModuleOp a, ModuleOp b) {
   return left.getInputs() == right.getInputs() && listComputed(a, left) == listComputed(b, right) && llvm::equal(left.getResults(), right.getResults(), isSame);
 }
 
+/// Whether a run would check an expression that takes long to simplify and to compute.
+static bool hasLargeConstraint(ModuleOp module) {
+  constexpr unsigned mostParts = 400;
+  auto isLarge = [](const nn::Constraint &constraint) { return nn::hasMoreParts(constraint.mustBeZero, mostParts); };
+  return llvm::any_of(nn::getConstraints(module), isLarge);
+}
+
 /// Where sizes that broadcast with each other are taken to be equal: the model as ONNX has it, which the first one becomes the version of. That one
 /// alone remains when the other is not supported.
 static void addExact(MLIRContext &context, ImportOptions options, import::ModelFile &file, ImportedModel &model) {
@@ -152,7 +161,7 @@ static void addExact(MLIRContext &context, ImportOptions options, import::ModelF
   options.broadcasts = ImportOptions::Broadcasts::Exact;
   std::vector<std::string> ignored;
   auto exact = importWays(context, options, file, ignored);
-  if (failed(exact) || !haveOneSignature(*model.module, *exact->module))
+  if (failed(exact) || hasLargeConstraint(*exact->module) || !haveOneSignature(*model.module, *exact->module))
     return;
   std::swap(model.module, exact->module);
   // A size that the model computes is not known when a version is chosen.
