@@ -83,7 +83,7 @@ struct Side {
   SmallVector<Value> values;
   /// Why no run can take it; empty if one can.
   std::string fault;
-  /// What a run that takes it has to fulfil.
+  /// A run that takes the side fulfils them.
   std::vector<nn::Constraint> constraints;
 };
 } // namespace
@@ -180,7 +180,7 @@ LogicalResult importSides(Node &node, Value condition, bool isTail, function_ref
 //===- Outputs -------------------------------------------------------------===//
 
 namespace {
-/// What is left of alternatives, and whether a run has it, as an i1 of rank 0. No value is left if none has the rank.
+/// The alternatives of one rank, and whether a run has them, as an i1 of rank 0. Null: no alternative has the rank.
 struct Settled {
   Value value, isRight;
 };

@@ -7,7 +7,7 @@
 //   z = MatMul(y, w)               =>    %m = matmul(%a, %w)      %n = matmul(%b, %w)
 //   r = ReduceSum(z)                     %s = sum(%m)             %t = sum(%n)             %r = choose %c ? %s : %t
 //
-// What one side demands of sizes a run checks if it takes that side. A side that cannot be, because its sizes contradict each other, is left out, and a run
+// A run checks the demands of a side on sizes if it takes that side. A side that cannot be, because its sizes contradict each other, is left out, and a run
 // whose condition takes it ends with KILN_STATUS_DIMENSION_MISMATCH.
 //
 //===----------------------------------------------------------------------===//

@@ -97,7 +97,7 @@ private:
   Schemas schemas;
   llvm::DenseMap<Type, DataTypes> dataTypes;
   int64_t nodeCount = 0;
-  /// How many of the nodes that are being imported read alternatives.
+  /// The number of nodes that are being imported and read alternatives.
   unsigned tails = 0;
   /// The nodes of unrolled steps that rolled loops replaced.
   int64_t discardedNodes = 0;

@@ -25,7 +25,7 @@ public:
   static bool readsInputs(mlir::Value value);
   /// The elements of a tensor of numbers; null if an input, a symbolic dimension or a random number decides them, or if the part takes too much work.
   mlir::ElementsAttr compute(mlir::Value value);
-  /// The same of several values, which may have sizes that the data of constants decide. Empty, or one for each.
+  /// compute() for several values, which may have sizes that the data of constants decide. Empty, or one for each.
   std::vector<mlir::ElementsAttr> computeAll(llvm::ArrayRef<mlir::Value> values);
 
 private:

@@ -22,7 +22,7 @@ public:
 
   /// `file: message`, as a failure.
   llvm::LogicalResult error(const llvm::Twine &message);
-  /// The same for the mistake of a node that may be in a branch which no run takes.
+  /// An error about a node that may be in a branch which no run takes.
   llvm::LogicalResult fault(const llvm::Twine &message);
   /// Takes back the only message if it is such a mistake.
   std::optional<std::string> takeFault();

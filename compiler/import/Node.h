@@ -114,7 +114,7 @@ public:
   const onnx::GraphProto *findBody(llvm::StringRef name);
   /// The values of a body's outputs for these of its inputs; null ones come from a node that is not supported.
   mlir::FailureOr<llvm::SmallVector<Value>> importBody(const onnx::GraphProto &body, llvm::ArrayRef<Value> arguments, const llvm::Twine &prefix);
-  /// The same for a branch, without arguments. Its values may be alternatives (Alternatives.h), which the results then are, too.
+  /// importBody() for a branch, which has no arguments. Its values may be alternatives (Alternatives.h), which the results then are, too.
   mlir::FailureOr<llvm::SmallVector<Value>> importBranch(const onnx::GraphProto &branch);
   /// All results; those that nobody reads may be missing or too many.
   mlir::LogicalResult setResults(llvm::ArrayRef<Value> values);

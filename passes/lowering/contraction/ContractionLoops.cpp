@@ -69,7 +69,7 @@ private:
     SmallVector<IndexExprs> places;
   };
   BlockRows listRows(ArrayRef<AffineExpr> rows, unsigned count, AffineExpr end) const;
-  /// What all panels of a block read of the left side.
+  /// The left side of a block, which all of its panels read.
   struct BlockSide {
     std::optional<PairedRows> paired;
     std::optional<RestOfRows> rest;

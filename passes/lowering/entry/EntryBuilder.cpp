@@ -248,7 +248,7 @@ Value EntryBuilder::allocate(Location loc, Type elementType, AffineExpr most) {
   }
   if (auto size = getConstantDim(most))
     return memref::AllocOp::create(b, loc, MemRefType::get({*size}, elementType));
-  // What only a branch computes may have a negative size in runs that do not take the branch.
+  // The size of a value that only a branch computes may be negative in runs that do not take the branch.
   most = facts.getLarger(most, getAffineConstantExpr(0, b.getContext()));
   double bytes = sizes.addBuffer(most, elementBytes(elementType));
   auto buffer = memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, elementType), emit(gatherConstants(most)));

@@ -140,7 +140,7 @@ bool Guards::scheduleAll(Block &block) {
   order.clear();
   cyclic.reset();
   const Guard always = {Path()};
-  // What constraints say is checked before anything runs that may rely on it.
+  // A run checks constraints before anything that may rely on them.
   for (Operation &op : block.without_terminator())
     if (counts->isChecked(&op) && !schedule(&op))
       return false;

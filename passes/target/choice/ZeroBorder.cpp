@@ -25,7 +25,7 @@ static SmallVector<int64_t, 4> readBorder(PadOp pad, unsigned spatial) {
   return border;
 }
 
-/// What pads the input: an operation of the group that computes it.
+/// The operation that pads the input, in the group that computes it; null: there is none.
 static PadOp findPad(GroupOp group, ConvOp conv) {
   auto argument = dyn_cast<BlockArgument>(conv.getInput());
   Value input = argument ? group.getInputs()[argument.getArgNumber()] : Value();
