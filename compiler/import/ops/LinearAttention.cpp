@@ -34,6 +34,7 @@ protected:
   Value step(Value all, int64_t at, bool asColumn);
   Value readState(Value state, Value query);
   Value update(Value state, int64_t at);
+  Value runSteps(Value &state, int64_t keySize);
 
   Node &node;
   Value query, key, value, decay, beta;
@@ -136,6 +137,17 @@ Value LinearAttention::readState(Value state, Value rows) {
   return node.reshape(node.matmul(rows, state), {dims[0], node.number(1), shape[3] * queryHeads});
 }
 
+/// The results of all steps, [batch, steps, size], times the attribute `scale`, or 1 / sqrt(keySize) where it is 0. The state becomes that after the last step.
+Value LinearAttention::runSteps(Value &state, int64_t keySize) {
+  double scale = node.getFloat("scale", 0);
+  SmallVector<Value> outputs;
+  for (int64_t at = 0; at < steps && !node.failed(); ++at) {
+    state = update(state, at);
+    outputs.push_back(readState(state, step(query, at, false)));
+  }
+  return node.failed() ? state : node.binary<MulOp>(node.concat(outputs, 1), scale == 0 ? 1 / std::sqrt(static_cast<double>(keySize)) : scale);
+}
+
 LogicalResult LinearAttention::run() {
   if (!read())
     return failure();
@@ -143,17 +155,10 @@ LogicalResult LinearAttention::run() {
   DimExprs keyDims = node.dims(key), shape = {keyDims[0], keyDims[2], keyDims[3], node.dims(value)[3]};
   Value state = node.hasInput(3) ? node.cast(node.input(3), wide) : node.splat(shape, wide, 0);
   state = alignDims(node, state, shape, "the past state does not have the shape [batch, heads, key size, value size]");
-  double scale = node.getFloat("scale", 0);
-  if (scale == 0)
-    scale = 1 / std::sqrt(static_cast<double>(nn::getConstantDim(shape[2]).value_or(1)));
-  SmallVector<Value> outputs;
-  for (int64_t at = 0; at < steps && !node.failed(); ++at) {
-    state = update(state, at);
-    outputs.push_back(readState(state, step(query, at, false)));
-  }
+  Value output = runSteps(state, nn::getConstantDim(shape[2]).value_or(1));
   if (node.failed())
     return failure();
-  (void)node.result(0, node.cast(node.binary<MulOp>(node.concat(outputs, 1), scale), element));
+  (void)node.result(0, node.cast(output, element));
   return node.result(1, node.cast(state, node.hasInput(3) ? node.elementType(node.input(3)) : element));
 }
 
@@ -314,18 +319,12 @@ LogicalResult GatedDeltaNet::run() {
   Value state = node.splat(shape, wide, 0);
   if (node.hasInput(6))
     state = alignDims(node, node.input(6), shape, "the initial state does not have the shape [batch, value heads, value size, key size]");
-  double scale = node.getFloat("scale", 0);
   if (node.failed())
     return failure();
   state = node.transpose(state, {0, 1, 3, 2});
-  SmallVector<Value> outputs;
-  for (int64_t at = 0; at < steps && !node.failed(); ++at) {
-    state = update(state, at);
-    outputs.push_back(readState(state, step(query, at, false)));
-  }
+  Value output = runSteps(state, keySize);
   if (node.failed())
     return failure();
-  Value output = node.binary<MulOp>(node.concat(outputs, 1), scale == 0 ? 1 / std::sqrt(static_cast<double>(keySize)) : scale);
   DimExprs dims = tokens;
   dims.append({shape[1], shape[2]});
   (void)node.result(0, node.cast(node.reshape(output, dims), node.elementType(node.input(0))));
