@@ -1,7 +1,6 @@
 //===- ConstantData.cpp - The bytes of a constant --------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/ConstantPart.h"
-#include "dialects/nn/FiniteConstant.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/NNDataMovementOps.h"
 #include "dialects/nn/NNStructureOps.h"

@@ -85,6 +85,9 @@ mlir::ElementsAttr makeMappedConstant(mlir::RankedTensorType type, llvm::ArrayRe
 /// The constant that a value holds: an nn.constant, or a small nn.splat or broadcast of one; null otherwise.
 mlir::ElementsAttr getConstant(mlir::Value value);
 
+/// Whether all numbers of a constant are known and finite, so that zeros times them are zeros.
+bool isFinite(mlir::ElementsAttr attr);
+
 /// The number that fills the whole value (nn.splat, a constant with one element or a splat attribute, broadcasts and reshapes of those).
 std::optional<double> getSplatNumber(mlir::Value value);
 

@@ -13,7 +13,6 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
-#include "dialects/nn/FiniteConstant.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNContractionOps.h"

@@ -13,7 +13,6 @@
 #include "passes/graph/OutsideTaps.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
-#include "dialects/nn/FiniteConstant.h"
 #include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
 

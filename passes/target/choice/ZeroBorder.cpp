@@ -2,7 +2,6 @@
 #include "passes/target/choice/ZeroBorder.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Dims.h"
-#include "dialects/nn/FiniteConstant.h"
 #include "dialects/nn/NNDataMovementOps.h"
 
 using namespace mlir;
