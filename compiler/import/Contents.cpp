@@ -9,7 +9,6 @@
 #include "dialects/nn/NNStructureOps.h"
 #include "passes/graph/EvaluateScalar.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;

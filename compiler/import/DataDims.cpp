@@ -2,6 +2,7 @@
 #include "compiler/import/DataDims.h"
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Choices.h"
+#include "compiler/import/NumberArithmetic.h"
 #include "compiler/import/SymbolicSizes.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNArithmeticOps.h"
@@ -20,7 +21,33 @@ namespace kiln::import {
 
 //===- Upper bounds --------------------------------------------------------===//
 
+/// Whether a cast of integers has their values, whatever they are.
+static bool keepsIntegers(CastOp cast) {
+  Type from = getElementTypeOrSelf(cast.getX().getType()), to = cast.getType().getElementType();
+  if (!from.isInteger() || !to.isInteger())
+    return false;
+  bool wasNatural = from.isUnsignedInteger() || from.isInteger(1), isNatural = to.isUnsignedInteger();
+  unsigned before = from.getIntOrFloatBitWidth(), after = to.getIntOrFloatBitWidth();
+  return wasNatural == isNatural ? after >= before : wasNatural && after > before;
+}
+
+/// Whether no element is negative. False: it is not known.
+static bool isNotNegative(Node &node, Value value) {
+  Operation *op = value.getDefiningOp();
+  Type element = getElementTypeOrSelf(value.getType());
+  if (element.isUnsignedInteger() || element.isInteger(1))
+    return true;
+  if (auto known = getIntegerContents(value))
+    return llvm::all_of(*known, [&](AffineExpr expr) { return node.facts().areOrdered(node.number(0), expr); });
+  if (auto cast = dyn_cast_or_null<CastOp>(op); cast && keepsIntegers(cast))
+    return isNotNegative(node, cast.getX());
+  if (auto clamp = dyn_cast_or_null<ClampOp>(op))
+    return clamp.getMin().convertToDouble() >= 0;
+  return isa_and_nonnull<ReluOp, DataSized>(op);
+}
+
 namespace {
+/// Numbers that wrap or are rounded upward could pass a bound of their operands, so operations that may do either have none.
 class UpperBounds {
 public:
   explicit UpperBounds(Node &node) : node(node), facts(node.facts()) {}
@@ -31,6 +58,8 @@ public:
     Operation *op = value.getDefiningOp();
     AffineExpr ofType = findOfType(getElementTypeOrSelf(value.getType()));
     AffineExpr ofOperation = op && depth > 0 ? findOf(op, value, depth - 1) : AffineExpr();
+    if (isa<FloatType>(getElementTypeOrSelf(value.getType())) && ofOperation && !isExact(ofOperation, getElementTypeOrSelf(value.getType())))
+      return {};
     return ofType && ofOperation ? facts.getSmaller(ofType, ofOperation) : ofType ? ofType : ofOperation;
   }
 
@@ -50,6 +79,9 @@ private:
     return number(element.isInteger(1) ? 1 : element.isUnsignedInteger(8) ? 255 : 127);
   }
 
+  /// Whether a floating-point type has the number, so that no smaller one is rounded beyond it.
+  bool isExact(AffineExpr bound, Type element) const { return (element.isF32() || element.isF64()) && isFaithful({bound}, element, facts); }
+
   AffineExpr findConstant(double most) const {
     constexpr double limit = 0x1p40;
     return most < limit ? number(static_cast<int64_t>(std::ceil(std::max(most, 0.0)))) : AffineExpr();
@@ -66,7 +98,10 @@ private:
         .Case([&](ConcatOp) {
           return join(llvm::map_to_vector(llvm::seq<unsigned>(0, op->getNumOperands()), of));
         })
-        .Case([&](CastOp) { return of(0); })
+        .Case([&](CastOp cast) {
+          bool isBetweenIntegers = getElementTypeOrSelf(cast.getX().getType()).isInteger() && cast.getType().getElementType().isInteger();
+          return !isBetweenIntegers || keepsIntegers(cast) ? of(0) : AffineExpr();
+        })
         .Case([&](ConstantOp constant) {
           double most = 0;
           ConstantData data(constant.getValue());
@@ -85,7 +120,10 @@ private:
         })
         .Case([&](MaximumOp) { return both([&](AffineExpr x, AffineExpr y) { return facts.getLarger(x, y); }); })
         .Case([&](SelectOp) { return join({of(1), of(2)}); })
-        .Case([&](AddOp) { return both([](AffineExpr x, AffineExpr y) { return x + y; }); })
+        .Case([&](AddOp) {
+          bool mayWrap = !isNotNegative(node, op->getOperand(0)) && !isNotNegative(node, op->getOperand(1));
+          return mayWrap && getElementTypeOrSelf(value.getType()).isInteger() ? AffineExpr() : both([](AffineExpr x, AffineExpr y) { return x + y; });
+        })
         .Case([&](ReluOp) { return of(0) ? facts.getLarger(of(0), number(0)) : AffineExpr(); })
         .Case([&](ReduceOp reduce) { return findOfReduction(reduce, of(0)); })
         .Case([&](DataSized counted) {
@@ -95,10 +133,13 @@ private:
   }
 
   AffineExpr findOfReduction(ReduceOp reduce, AffineExpr of) const {
-    if (!of || reduce.getKind() == ReduceKind::Prod)
+    // The sum of a mean is rounded before it is divided.
+    if (!of || reduce.getKind() == ReduceKind::Prod || reduce.getKind() == ReduceKind::Mean)
       return {};
     if (reduce.getKind() != ReduceKind::Sum)
       return of;
+    if (!isNotNegative(node, reduce.getInput()))
+      return {};
     AffineExpr count = number(1);
     for (int64_t axis : reduce.getAxes())
       count = count * node.dims(reduce.getInput())[axis];
@@ -121,22 +162,27 @@ AffineExpr makeDataDim(Node &node, Value number, AffineExpr bound, const Twine &
   return node.choices().computeDim(node, node.reshape(node.cast(number, node.builder().getI64Type()), {}), bound, name);
 }
 
-DimExprs makeDataDims(Node &node, Value numbers, ArrayRef<AffineExpr> bounds, StringRef what) {
-  Value all = node.cast(node.reshape(numbers, {node.number(static_cast<int64_t>(bounds.size()))}), node.builder().getI64Type());
-  DimExprs dims;
-  for (auto [i, bound] : llvm::enumerate(bounds)) {
-    Value one = node.slice(all, 0, node.number(static_cast<int64_t>(i)), node.number(1));
-    dims.push_back(makeDataDim(node, one, bound, node.outputName(0) + "_" + what + (bounds.size() > 1 ? Twine(i) : Twine())));
-  }
-  // The dimension stops at its bound, the number does not.
-  expectInRun(node, numbers, dims);
-  return dims;
-}
-
 /// An element of a vector of sizes: as an expression, or else its upper bound, if there is one.
 struct SizeElement {
   AffineExpr known, bound;
 };
+
+/// The elements as dimensions. A dimension stops at its bound, and a number that does not ends the run.
+static DimExprs makeDims(Node &node, Value numbers, ArrayRef<SizeElement> elements, StringRef what) {
+  auto at = [&](size_t place) { return node.number(static_cast<int64_t>(place)); };
+  Value all = node.reshape(numbers, {at(elements.size())});
+  DimExprs dims;
+  for (auto [i, element] : llvm::enumerate(elements)) {
+    std::string name = node.outputName(0) + "_" + what.str() + (elements.size() > 1 ? std::to_string(i) : "");
+    dims.push_back(element.known ? element.known : makeDataDim(node, node.slice(all, 0, at(i), at(1)), element.bound, name));
+  }
+  expectInRun(node, numbers, dims);
+  return dims;
+}
+
+DimExprs makeDataDims(Node &node, Value numbers, ArrayRef<AffineExpr> bounds, StringRef what) {
+  return makeDims(node, numbers, llvm::map_to_vector(bounds, [](AffineExpr bound) { return SizeElement{AffineExpr(), bound}; }), what);
+}
 
 /// The parts of a Concat have bounds of their own.
 static void collectElements(Node &node, Value vector, SmallVectorImpl<SizeElement> &elements) {
@@ -147,7 +193,7 @@ static void collectElements(Node &node, Value vector, SmallVectorImpl<SizeElemen
   } else if (auto concat = dyn_cast_or_null<ConcatOp>(op); concat && node.rank(vector) == 1) {
     for (Value part : concat.getInputs())
       collectElements(node, part, elements);
-  } else if (auto cast = dyn_cast_or_null<CastOp>(op); cast && node.elementType(cast.getX()).isInteger()) {
+  } else if (auto cast = dyn_cast_or_null<CastOp>(op); cast && keepsIntegers(cast)) {
     collectElements(node, cast.getX(), elements);
   } else {
     int64_t count = nn::getConstantDim(getNumElements(node.dims(vector), node.context())).value_or(0);
@@ -164,16 +210,11 @@ std::optional<DimExprs> readSizes(Node &node, unsigned input, StringRef what) {
   bool isBounded = llvm::all_of(elements, [](const SizeElement &element) { return bool(element.bound); });
   if (elements.empty() || !isBounded)
     return node.knownIntegers(input, what);
-  DimExprs dims;
-  Value all = node.reshape(numbers, {node.number(static_cast<int64_t>(elements.size()))});
-  for (auto [i, element] : llvm::enumerate(elements)) {
-    auto at = static_cast<int64_t>(i);
-    dims.push_back(element.known ? element.known
-                                 : makeDataDim(node, node.slice(all, 0, node.number(at), node.number(1)), element.bound,
-                                               node.outputName(0) + "_size" + Twine(at)));
+  if (int64_t rank = elements.size(); rank > node.limits().rank) {
+    (void)node.beyondLimit(what + Twine(" has ") + Twine(rank) + " elements, which is over the limit of " + Twine(node.limits().rank) + " dimensions");
+    return std::nullopt;
   }
-  expectInRun(node, numbers, dims);
-  return dims;
+  return makeDims(node, numbers, elements, "size");
 }
 
 Value sliceByData(Node &node, Value x, int64_t axis, Value start, Value end, int64_t step) {

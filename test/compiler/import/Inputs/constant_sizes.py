@@ -195,6 +195,8 @@ def data():
     third = m.node("Resize", m.node("Reshape", "x", np.array([1, 1, -1])), "", np.array([1, 1, 1 / 41], "f4"), mode="nearest", coordinate_transformation_mode="asymmetric",
                    nearest_mode="floor")
     add("small", m.node("Reshape", third, np.array([-1])), F32, lambda x, p, q, k, parts: x[:int(np.floor(np.float32(len(x)) * np.float32(1 / 41))) * 41:41])
+    byte = m.node("Cast", m.node("Cast", m.node("Min", p, np.array([5])), to=TensorProto.UINT8), to=I64)
+    add("wrapped", m.node("Range", np.array(0), m.node("Squeeze", byte, axis), np.array(1)), I64, lambda x, p, q, k, parts: np.arange(min(p, 5) & 255))
     rows = m.node("Min", k, np.array([6]))
     add("repeated", m.node("Tile", np.array([1.5], "f4"), rows), F32, lambda x, p, q, k, parts: np.full(min(k, 6), 1.5, "f4"))
     add("spread", m.node("Reshape", m.node("Expand", np.array([[2.5]], "f4"), m.node("Concat", np.array([2]), rows, axis=0)), np.array([-1])), F32,
