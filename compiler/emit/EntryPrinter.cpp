@@ -10,11 +10,13 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
 namespace kiln {
+
+/// So many launches are inlined: with each further one, the compile of an entry would take a hundredth of a second longer.
+static constexpr int64_t mostInlineLaunches = 8;
 
 namespace {
 
@@ -62,8 +64,8 @@ private:
   llvm::DenseSet<Operation *> parallel;
   std::vector<std::string> statusCells;
   llvm::DenseSet<Value> statusBuffers;
-  /// Whether the entry is so long that it is printed in parts, whose launches share code.
-  bool isInPart = false;
+  /// Whether the launches share one function.
+  bool sharesLaunch = false;
 };
 
 } // namespace
@@ -151,6 +153,9 @@ void EntryBody::printStatusCheck(const std::string &cell) {
 
 LogicalResult EntryBody::print() {
   findStatusCells();
+  int64_t count = 0;
+  signature.entry.walk([&](kernel::LaunchOp) { ++count; });
+  sharesLaunch = count > mostInlineLaunches;
   line("const kiln::floating_mode<false> " + uniqueName("mode") + ";");
   defineArguments();
   printChecks();
@@ -262,7 +267,6 @@ std::string EntryBody::noteLaunched(kernel::LaunchOp launch, func::FuncOp callee
 LogicalResult EntryBody::printPart(scf::ExecuteRegionOp part) {
   std::string name = uniqueName("part");
   open("const auto " + name + " = [&]() __attribute__((noinline)) -> kiln_status {");
-  llvm::SaveAndRestore inside(isInPart, true);
   if (failed(printBlock(part.getRegion().front())))
     return failure();
   line("return KILN_STATUS_OK;");
@@ -291,7 +295,7 @@ LogicalResult EntryBody::printLaunch(kernel::LaunchOp launch) {
   std::string block = name + "_arguments arguments = {" + llvm::join(arguments, ", ") + "};";
   line("{ // " + makeCommentText(nodes));
   line("  " + block);
-  line((isInPart ? "  kiln::launch_shared(context, launches[" : "  kiln::launch(context, launches[") + std::to_string(index) + "], " + name +
+  line((sharesLaunch ? "  kiln::launch_shared(context, launches[" : "  kiln::launch(context, launches[") + std::to_string(index) + "], " + name +
        "_task, &arguments, " + tasks + ", " +
        (launch.getParallel() ? "true" : "false") + (counter.empty() ? "" : ", " + counter) + ");");
   line("}");
