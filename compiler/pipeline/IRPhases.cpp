@@ -15,6 +15,7 @@
 #include "passes/graph/NearMisses.h"
 #include "passes/graph/SpecializeSizes.h"
 
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassInstrumentation.h"
 
 using namespace mlir;
@@ -39,6 +40,8 @@ struct CrashingInstrumentation : PassInstrumentation {
 static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kernel::TargetAttr> targets, const CompileOptions &options,
                               std::string &reproducer, std::vector<std::string> &errors) {
   PassManager passes(module.getContext());
+  // Behind the last pass, since between all of them it takes a twentieth of a compile.
+  passes.enableVerifier(false);
   PipelineOptions pipeline;
   pipeline.decompose = options.decompose;
   pipeline.keepComposites = options.strict;
@@ -67,7 +70,7 @@ static CompileStatus runStage(const Stage &stage, ModuleOp module, ArrayRef<kern
   if (options.crashIn == stage.name)
     passes.addInstrumentation(std::make_unique<CrashingInstrumentation>());
   DiagnosticCollector diagnostics(*module.getContext(), errors);
-  if (succeeded(passes.run(module)))
+  if (succeeded(passes.run(module)) && succeeded(verify(module)))
     return CompileStatus::Done;
   if (errors.empty() || diagnostics.sawBug())
     return CompileStatus::Bug;
