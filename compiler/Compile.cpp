@@ -206,7 +206,7 @@ FailureOr<Signature> Driver::describeTarget(const Compilation &model, const Targ
   if (llvm::count_if(model.targets, isInLibrary) > 1 || read->isSharded())
     read->variant = makeIdentifier(target.name);
   else
-    read->isGuarded = !neededFeatures(kernel::getTarget(*target.module)).empty();
+    read->isGuarded = options.checksCpu && !neededFeatures(kernel::getTarget(*target.module)).empty();
   read->label = target.sizes;
   return read;
 }

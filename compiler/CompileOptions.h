@@ -58,6 +58,8 @@ struct CompileOptions {
   std::vector<std::string> targets = {"native"};
   /// Keep a level without tiles (AMX) in a library for one target that has them, because the system may refuse a process the registers for tiles.
   bool levelWithoutTiles = false;
+  /// Whether a library for one target asks if the CPU can run it. A process that runs a model for its own machine knows.
+  bool checksCpu = true;
   /// Libraries that are added to those of every target: NAME, NAME:all or NAME:OP,...
   std::vector<std::string> libraries;
   /// Named dimensions that become static.

@@ -180,7 +180,9 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   std::shared_ptr<LaunchedModel> launched;
   {
     Compilation compilation;
-    if (int status = compileOrReport(options, compilation))
+    CompileOptions form = options;
+    form.checksCpu = options.targets != CompileOptions().targets;
+    if (int status = compileOrReport(form, compilation))
       return status;
     model.libraryBytes = makeArchive(compilation).getSize() + compilation.weights.getSize();
     model.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
