@@ -171,6 +171,12 @@ static Expected<std::shared_ptr<LaunchedModel>> shareModel(const Compilation &co
   return LaunchedModel::share(*getLaunch(), {compilation.name, compilation.libraries, objects, weights});
 }
 
+/// Its CPU can run the native target.
+static CompileOptions formForThisMachine(CompileOptions options) {
+  options.checksCpu = options.targets != CompileOptions().targets;
+  return options;
+}
+
 int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   auto start = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<MemoryBuffer>> objects;
@@ -180,9 +186,7 @@ int loadOrReport(const CompileOptions &options, RunnableModel &model) {
   std::shared_ptr<LaunchedModel> launched;
   {
     Compilation compilation;
-    CompileOptions form = options;
-    form.checksCpu = options.targets != CompileOptions().targets;
-    if (int status = compileOrReport(form, compilation))
+    if (int status = compileOrReport(formForThisMachine(options), compilation))
       return status;
     model.libraryBytes = makeArchive(compilation).getSize() + compilation.weights.getSize();
     model.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
