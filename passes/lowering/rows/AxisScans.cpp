@@ -38,11 +38,20 @@ static Scalar isBetter(const Scalar &x, const Scalar &best, bool isMax, bool orE
   return (better | isNan(x)) & ~isNan(best);
 }
 
+/// The first element of a line, or zero for a line that has none.
+static Value readFirst(KernelBuilder &k, AffineExpr extent, Type element, LineValue read) {
+  if (getConstantDim(extent).value_or(0) > 0)
+    return read(k.constant(0));
+  Value count = arith::MinSIOp::create(k.builder(), k.loc(), k.emit(extent), k.emitConstant(1));
+  auto readOne = [&](AffineExpr j, ValueRange) -> SmallVector<Value> { return {read(j)}; };
+  return k.loop(k.constant(0), k.index(count), 1, "j", k.number(element, 0), readOne).front();
+}
+
 void scanBest(KernelBuilder &k, ArgReduceOp op, LineIndex at, LineValue read) {
   Type element = getElementTypeOrSelf(op.getInput().getType()), index = computeType(getElementTypeOrSelf(op.getType()));
   auto scalar = [&](Value value) { return Scalar(k.builder(), k.loc(), value, element); };
   AffineExpr extent = getDim(op.getInput().getType(), op.getAxis());
-  SmallVector<Value> init{read(k.constant(0)), k.emitConstant(0)};
+  SmallVector<Value> init{readFirst(k, extent, element, read), k.emitConstant(0)};
   SmallVector<Value> best = k.loop(k.constant(1), extent, 1, "j", init, [&](AffineExpr j, ValueRange carried) -> SmallVector<Value> {
     Value x = read(j);
     Value better = isBetter(scalar(x), scalar(carried[0]), op.getKind() == ReduceKind::Max, op.getSelectLast()).value();
