@@ -201,12 +201,13 @@ FailureOr<Signature> Driver::describeTarget(const Compilation &model, const Targ
     file.file = (options.stages.count ? read->name : read->library) + "_rank" + std::to_string(rank) + "_weights.bin";
   read->rank = target.rank < 0 ? 0 : target.rank;
   read->sharedBy = target.sharedBy;
+  std::vector<std::string> features = neededFeatures(kernel::getTarget(*target.module));
   // The modules of one library: with modules for JavaScript, those of the same target, which are for different sizes.
   auto isInLibrary = [&](const TargetModule &other) { return !options.webModules || other.name == target.name; };
   if (llvm::count_if(model.targets, isInLibrary) > 1 || read->isSharded())
     read->variant = makeIdentifier(target.name);
-  else
-    read->isGuarded = options.checksCpu && !neededFeatures(kernel::getTarget(*target.module)).empty();
+  else // who knows the CPU still has to ask the system for the registers of tiles
+    read->isGuarded = options.checksCpu ? !features.empty() : llvm::is_contained(features, "amx-tile");
   read->label = target.sizes;
   return read;
 }

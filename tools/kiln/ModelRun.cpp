@@ -171,9 +171,9 @@ static Expected<std::shared_ptr<LaunchedModel>> shareModel(const Compilation &co
   return LaunchedModel::share(*getLaunch(), {compilation.name, compilation.libraries, objects, weights});
 }
 
-/// Its CPU can run the native target.
+/// Its CPU can run the native target. Those of a launch's other ranks need not.
 static CompileOptions formForThisMachine(CompileOptions options) {
-  options.checksCpu = options.targets != CompileOptions().targets;
+  options.checksCpu = getLaunch() || options.targets != CompileOptions().targets;
   return options;
 }
 

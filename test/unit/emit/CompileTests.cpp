@@ -84,6 +84,20 @@ protected:
   llvm::SmallString<128> path;
 };
 
+TEST_F(Compile, AsksForTilesEvenWhereTheCpuIsKnown) {
+  options.checksCpu = false;
+  auto hasCheck = [&](const char *target) {
+    options.targets = {target};
+    Compilation compilation;
+    EXPECT_EQ(compileModel(options, compilation, errors), CompileStatus::Done);
+    return llvm::any_of(compilation.objects, [](const OutputFile &object) { return llvm::StringRef(object.path).ends_with("_cpu.o"); });
+  };
+  EXPECT_FALSE(hasCheck("x86-64-v4"));
+  EXPECT_TRUE(hasCheck("sapphirerapids"));
+  options.checksCpu = true;
+  EXPECT_TRUE(hasCheck("x86-64-v4"));
+}
+
 TEST_F(Compile, InProcess) {
   compile();
   expectRightNumbers();
