@@ -4,6 +4,7 @@
 #include "kiln/cpu.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Process.h"
 #include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/ARMTargetParser.h"
 #include "llvm/TargetParser/Host.h"
@@ -340,8 +341,12 @@ kernel::TargetAttr makeBaseline(kernel::TargetAttr target) {
                                  ArrayAttr::get(context, {}));
 }
 
+/// KILN_OPTIMIZE=0 turns Clang's optimizer off. Tests set it where they do not depend on the machine code.
+static bool isOptimized() { return llvm::sys::Process::GetEnv("KILN_OPTIMIZE").value_or("") != "0"; }
+
 std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
   llvm::Triple triple = parseTriple(target);
+  bool optimized = isOptimized();
   std::vector<std::string> arguments = {"-triple", tripleOf(target)};
   for (StringRef flag : builtinFlags)
     arguments.push_back(flag.str());
@@ -352,7 +357,7 @@ std::vector<std::string> frontendArguments(kernel::TargetAttr target) {
       continue;
     for (StringRef word : llvm::split(flag.frontend, ' '))
       if (!word.empty())
-        arguments.push_back(word.str());
+        arguments.push_back(word == "-O2" && !optimized ? "-O0" : word.str());
   }
   if (isBareMetal(triple))
     arguments.insert(arguments.end(), {"-mrelocation-model", "static"});
