@@ -144,7 +144,8 @@ def main():
     cpack = pathlib.Path(cmake).with_name("cpack")
     # The fastest compression: what is packed matters here.
     run(cpack, "-G", "DEB", "-B", packages, "--config", build / "CPackConfig.cmake", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=zstd")
-    run(cpack, "-G", "TXZ", "-B", packages, "--config", build / "CPackConfig.cmake", env={**os.environ, "XZ_DEFAULTS": "-0"})
+    run(cpack, "-G", "TGZ", "-B", packages, "--config", build / "CPackConfig.cmake")
+    run("bash", "-c", "set -o pipefail; gzip -dc *.tar.gz | xz -0 > $(basename *.gz .gz).xz && rm *.tar.gz", cwd=packages)
     shutil.rmtree(packages / "_CPack_Packages", ignore_errors=True)
     for file in sorted(packages.iterdir()):
         print(f"{file.name}: {file.stat().st_size >> 20} MiB")
