@@ -79,7 +79,7 @@ struct CompileOptions {
   bool separateRanks = false;
   /// Shapes of inputs; -1 leaves a dimension unchanged.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Inputs that become constants: a number, or all elements separated by commas.
+  /// Inputs that become constants: a number, or all elements separated by commas. `?` leaves an input with a default to the caller.
   std::map<std::string, std::string> bindings;
   /// Inputs that are sequences: LENGTH, or LENGTH:SHAPE,... with one shape for all elements or one for each.
   std::map<std::string, std::string> sequences;

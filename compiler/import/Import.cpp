@@ -105,7 +105,9 @@ static void countBound(ImportOptions &options, const onnx::GraphProto &graph) {
   for (const onnx::ValueInfoProto &input : graph.input()) {
     auto bound = options.bindings.find(input.name());
     const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
-    if (bound == options.bindings.end() || options.shapes.count(input.name()) || tensor.shape().dim_size() != 1 || tensor.shape().dim(0).has_dim_value())
+    if (bound == options.bindings.end() || bound->second == openBinding)
+      continue;
+    if (options.shapes.count(input.name()) || tensor.shape().dim_size() != 1 || tensor.shape().dim(0).has_dim_value())
       continue;
     const std::string &symbol = tensor.shape().dim(0).dim_param();
     options.dims.try_emplace(options.rename(symbol.empty() ? input.name() + "_0" : symbol), StringRef(bound->second).count(',') + 1);

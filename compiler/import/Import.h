@@ -16,6 +16,9 @@
 
 namespace kiln {
 
+/// The value of ImportOptions::bindings that leaves an input with a default to the caller.
+inline constexpr llvm::StringLiteral openBinding = "?";
+
 struct ImportOptions {
   /// The model; `.textproto` is protobuf's text format, everything else its binary format.
   std::string path;
@@ -34,7 +37,7 @@ struct ImportOptions {
   /// Inputs' shapes, from `--shape input=1x3x224x224`; -1 leaves a dimension as the model has it.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs that become constants and leave the signature, from `--bind sr=16000`: one number, or one for each element, separated by commas. Those of inputs
-  /// with a default replace it.
+  /// with a default replace it; openBinding makes such an input one that each call gives.
   std::map<std::string, std::string> bindings;
   /// Lengths of inputs that are sequences, and their elements' shapes where the model does not declare them: `--sequence x=3`, `--sequence x=2:4x3,5x?`.
   std::map<std::string, std::string> sequences;

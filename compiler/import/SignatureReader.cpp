@@ -121,10 +121,14 @@ LogicalResult SignatureReader::bindInput(Scope &scope, StringRef name, RankedTen
 }
 
 LogicalResult SignatureReader::addInput(Scope &scope, const onnx::ValueInfoProto &input) {
-  // An initializer of the same name is the input's default, and Kiln takes it as its value if no option gives another one.
+  // An initializer of the same name is the input's default, and Kiln takes it as its value if no option gives another one or leaves it to the caller.
   bool hasDefault = scope.initializers.contains(input.name()) || scope.sparseInitializers.contains(input.name());
-  if (hasDefault && !options.bindings.count(input.name()))
+  auto bound = options.bindings.find(input.name());
+  if (hasDefault && bound == options.bindings.end())
     return success();
+  bool isOpen = bound != options.bindings.end() && bound->second == openBinding;
+  if (isOpen && !hasDefault)
+    return diagnostics.error("input '" + printable(input.name()) + "': --bind with ? is for inputs with a default, and this one has none");
   if (auto added = addList(scope, input))
     return *added;
   if (input.type().has_map_type())
@@ -135,7 +139,7 @@ LogicalResult SignatureReader::addInput(Scope &scope, const onnx::ValueInfoProto
   if (failed(type))
     return failure();
   scope.narrow[input.name()] = input.type().tensor_type().elem_type();
-  if (auto bound = options.bindings.find(input.name()); bound != options.bindings.end())
+  if (bound != options.bindings.end() && !isOpen)
     return bindInput(scope, input.name(), *type, bound->second);
   scope.values[input.name()] = addArgument(input.name(), *type);
   return success();

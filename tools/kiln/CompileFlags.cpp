@@ -62,8 +62,8 @@ static cl::list<std::string> shard("shard",
     cl::value_desc("auto|FILE|NAME=DIM,..."), cl::sub(compilingCommands));
 static cl::list<std::string> shape("shape", cl::desc("Make the shape of an input static; ? leaves a dimension dynamic"), cl::value_desc("INPUT=1x3x224x224"),
     cl::sub(compilingCommands));
-static cl::list<std::string> bind("bind", cl::desc("Make an input a constant, or give one that has a default another value"),
-    cl::value_desc("INPUT=NUMBER,..."), cl::sub(compilingCommands));
+static cl::list<std::string> bind("bind", cl::desc("Make an input a constant, or give one that has a default another value (?: each call gives it)"),
+    cl::value_desc("INPUT=NUMBER,...|?"), cl::sub(compilingCommands));
 static cl::list<std::string> sequence("sequence",
     cl::desc("Length of an input that is a sequence, and shapes of its elements if the model does not declare them: one for all or one for each"),
     cl::value_desc("INPUT=LENGTH[:2x3,...]"), cl::sub(compilingCommands));

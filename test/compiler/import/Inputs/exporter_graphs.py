@@ -83,6 +83,15 @@ def main():
     save(folder / "default.onnx", [helper.make_node("Mul", ["x", "w"], ["y"])], [floats("x"), floats("w", [3])], [floats("y")],
          [numpy_helper.from_array(np.ones(3, "f4"), "w")])
     run("default", folder / "default.onnx", *x, "--bind", "w=2,3,4", y=X * np.array([2, 3, 4], "f4"))
+    np.save(folder / "w.npy", np.array([5, -6, 7], "f4"))
+    run("given", folder / "default.onnx", *x, "--bind", "w=?", "--input", f"w={folder}/w.npy", y=X * np.array([5, -6, 7], "f4"))
+    run("constant", folder / "default.onnx", *x, "--input", f"w={folder}/w.npy")
+    run("none", folder / "default.onnx", *x, "--bind", "x=?")
+    # The default has a length, the input does not.
+    save(folder / "length.onnx", [helper.make_node("Mul", ["x", "w"], ["y"])], [floats("x"), floats("w", ["n"])], [floats("y")],
+         [numpy_helper.from_array(np.ones(3, "f4"), "w")])
+    np.save(folder / "one.npy", np.array([5], "f4"))
+    run("length", folder / "length.onnx", *x, "--bind", "w=?", "--input", f"w={folder}/one.npy", y=X * 5)
     print(len(right), "graphs right")
 
 
