@@ -198,10 +198,10 @@ std::optional<SmallVector<std::string>> Node::findStrings(StringRef name) {
 
 int64_t Node::narrowType(unsigned i) { return hasInput(i) ? NamedValues::narrowType(scope, proto.input(i)) : 0; }
 
-LogicalResult Node::narrowResult(Value value, int64_t dataType) {
-  if (proto.output_size() > 0)
-    scope.narrow[proto.output(0)] = dataType;
-  return result(value);
+LogicalResult Node::narrowResult(unsigned i, Value value, int64_t dataType) {
+  if (static_cast<int>(i) < proto.output_size())
+    scope.narrow[proto.output(static_cast<int>(i))] = dataType;
+  return result(i, value);
 }
 
 ElementsAttr Node::findTensor(StringRef name) {

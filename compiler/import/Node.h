@@ -164,7 +164,8 @@ public:
   mlir::LogicalResult result(Value value) { return result(0, value); }
   mlir::LogicalResult result(unsigned i, Value value);
   /// A result whose bytes are of a narrow data type, or of an ordinary one.
-  mlir::LogicalResult narrowResult(Value value, int64_t dataType);
+  mlir::LogicalResult narrowResult(Value value, int64_t dataType) { return narrowResult(0, value, dataType); }
+  mlir::LogicalResult narrowResult(unsigned i, Value value, int64_t dataType);
   llvm::ArrayRef<Value> results() const { return outputs; }
   /// @}
 

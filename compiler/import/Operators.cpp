@@ -16,12 +16,11 @@ static StringMap<SmallVector<const Operator *, 1>> buildIndex() {
   StringMap<SmallVector<const Operator *, 1>> index;
   for (ArrayRef<Operator> family :
        {getActivationOperators(), getAttentionOperators(), getBlockQuantizedOperators(), getContribAttentionOperators(), getContribCacheOperators(),
-        getContribExpertOperators(), getContribLayoutOperators(), getContribOperators(), getContribPaddingOperators(), getContribQuantizedOperators(),
-        getContribQuantizedProductOperators(), getContribSignalOperators(), getContribSparseOperators(), getContribWeightOperators(),
-        getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(), getElementwiseOperators(), getExperimentalOperators(),
-        getGatherOperators(),
-        getGeneratorOperators(), getInverseOperators(),
-        getLearnedOperators(), getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(), getNgramOperators(),
+        getContribExpertOperators(), getContribLayoutOperators(), getContribOperators(), getContribPaddingOperators(), getContribPagedOperators(),
+        getContribQuantizedOperators(), getContribQuantizedProductOperators(), getContribRequestOperators(), getContribSignalOperators(),
+        getContribSparseOperators(), getContribWeightOperators(), getConvolutionOperators(), getDataMovementOperators(), getDataSizedOperators(),
+        getElementwiseOperators(), getExperimentalOperators(), getGatherOperators(), getGeneratorOperators(), getInverseOperators(), getLearnedOperators(),
+        getLinearAttentionOperators(), getLossOperators(), getMatmulOperators(), getNgramOperators(),
         getNormalizationOperators(), getPoolingOperators(), getQuantizationOperators(), getRandomOperators(), getReductionOperators(),
         getRecurrentOperators(), getRegionOperators(), getResizeOperators(), getSamplingOperators(), getSequenceOperators(), getShapeOperators(),
         getSignalOperators(), getStringOperators(), getTrainingOperators()})
@@ -45,7 +44,6 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.DequantizeWithOrder", gpus},
       {"com.microsoft.EPContext", compiled},
       {"com.microsoft.GemmFloat8", gpus},
-      {"com.microsoft.PagedAttention", "pages of a cache are managed by a server"},
       {"com.microsoft.QOrderedAttention", gpus},
       {"com.microsoft.QOrderedGelu", gpus},
       {"com.microsoft.QOrderedLayerNormalization", gpus},
@@ -56,7 +54,6 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.Sampling", "its tokens are random; use GreedySearch, or draw from the logits of the decoder in the program"},
       {"com.microsoft.Snpe", compiled},
       {"com.microsoft.SparseToDenseMatMul", "sparse tensors that a program gives; a sparse constant is a dense one"},
-      {"com.microsoft.VarlenCausalConvWithState", gpus},
       {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};
   // Some domains are refused as a whole.
   auto own = reasons.find((domain + "." + name).str());

@@ -374,17 +374,21 @@ static int64_t readDepth(Node &node, Value left, Value weights, int64_t perByte)
   return node.failed() ? 0 : *bytes * perByte;
 }
 
-/// Weights of four bits (float4e2m1), a scale of eight bits (float8e4m3fn) for each block of them and one for all. What GPUs round the left side by, the
-/// fifth input, changes nothing here.
+/// Weights of four bits (float4e2m1), a scale of eight bits for each block of them and one for all. Scales in bytes are float8e4m3fn (NVFP4); those of type
+/// float8e8m0 are powers of two (MXFP4), which need none for all. What GPUs round the left side by, the fifth input, changes nothing here.
 static LogicalResult matmulFp4Weight(Node &node) {
-  Value a = node.input(0), b = node.input(1), scales = node.input(2), whole = readScale(node, 3);
+  Value a = node.input(0), b = node.input(1), scales = node.input(2);
+  int64_t kind = node.narrowType(2) == onnx::TensorProto::FLOAT8E8M0 ? onnx::TensorProto::FLOAT8E8M0 : onnx::TensorProto::FLOAT8E4M3FN;
+  Value whole = node.hasInput(3) || kind == onnx::TensorProto::FLOAT8E4M3FN ? readScale(node, 3) : Value();
   (void)node.hasInput(4);
   Value bias = node.optionalInput(5);
   int64_t block = node.getInt("block_size", 16), depth = readDepth(node, a, b, 2);
   if (node.failed())
     return failure();
   Value numbers = decodeNarrowFloat(node, unpackNumbers(node, b, 4), onnx::TensorProto::FLOAT4E2M1);
-  Value ofBlocks = node.binary<MulOp>(decodeNarrowFloat(node, scales, onnx::TensorProto::FLOAT8E4M3FN), whole);
+  Value ofBlocks = decodeNarrowFloat(node, scales, kind);
+  if (whole && !node.failed())
+    ofBlocks = node.binary<MulOp>(ofBlocks, whole);
   Value spread = spreadBlocks(node, ofBlocks, node.dims(b)[0], depth, block);
   return node.failed() ? failure() : multiplyFloats(node, a, node.elementType(a), node.binary<MulOp>(numbers, spread), bias);
 }
@@ -550,7 +554,7 @@ ArrayRef<Operator> getBlockQuantizedOperators() {
   static const Operator rows[] = {
       {"BlockMatMul", 1, Elements::Float, blockMatmul, INT64_MAX, "kiln"},
       {"GatherBlockQuantized", 1, Elements::Narrow, gatherBlockQuantized, INT64_MAX, "com.microsoft"},
-      {"MatMulBlockQuantizedFp4Weight", 1, Elements::Float, matmulFp4Weight, INT64_MAX, "com.microsoft"},
+      {"MatMulBlockQuantizedFp4Weight", 1, Elements::Narrow, matmulFp4Weight, INT64_MAX, "com.microsoft"},
       {"MatMulBlockQuantizedFp8Weight", 1, Elements::Narrow, matmulFp8Weight, INT64_MAX, "com.microsoft"},
       {"MatMulFpQ4", 1, Elements::Float, matmulFpQ4, INT64_MAX, "com.microsoft"},
       {"MatMulNBits", 1, Elements::Float, matmulNBits, INT64_MAX, "com.microsoft"},

@@ -31,6 +31,14 @@ protected:
   Value places;
 };
 
+// Each gives some value after an error.
+
+/// Scores held within (-softcap, softcap) by a tanh; as they are with 0.
+Value capScores(Node &node, Value scores, double softcap);
+
+/// The softmax of scores [batch, heads, queries, keys] that counts one more score without a value: the head's of `sink` [heads], or 0 without one.
+Value weighWithSink(Node &node, Value scores, Value sink);
+
 } // namespace kiln::import
 
 #endif // KILN_COMPILER_IMPORT_OPS_CACHEDATTENTION_H

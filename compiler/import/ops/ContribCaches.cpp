@@ -229,6 +229,26 @@ Value CachedAttention::rotate(Value x, unsigned cosineInput, Value at) {
   return node.failed() ? x : rotatePairs(node, x, buildGather(node, cosine, at, 0), buildGather(node, sine, at, 0), 2 * *half, isInterleaved);
 }
 
+Value capScores(Node &node, Value scores, double softcap) {
+  return softcap > 0 && !node.failed() ? node.binary<MulOp>(node.unary<TanhOp>(node.binary<DivOp>(scores, softcap)), softcap) : scores;
+}
+
+Value weighWithSink(Node &node, Value scores, Value sink) {
+  if (node.failed())
+    return scores;
+  AffineExpr one = node.number(1);
+  DimExprs dims = node.dims(scores), single = dims;
+  single.back() = one;
+  Type wide = node.elementType(scores);
+  Value more = node.splat(single, wide, 0);
+  if (sink) {
+    sink = alignDims(node, sink, {dims[1]}, "head_sink does not have one number for each head");
+    more = node.failed() ? more : node.broadcastTo(node.reshape(node.cast(sink, wide), {one, dims[1], one, one}), single);
+  }
+  Value weights = node.failed() ? scores : node.unary<SoftmaxOp>(node.concat({scores, more}, 3), node.builder().getI64IntegerAttr(3));
+  return node.failed() ? scores : node.slice(weights, 3, node.number(0), dims[3]);
+}
+
 /// The length of the present: that of the past where both share a buffer, or that of the whole sequence. What the model declares, or what
 /// its total length is known to be, tells which.
 std::optional<AffineExpr> GroupQueryAttention::presentLength() {
@@ -380,9 +400,7 @@ Value GroupQueryAttention::givenBias() {
 Value GroupQueryAttention::attendInParts(Value bias, Value given) {
   Type wide = node.wideType(query);
   Value scores = node.matmul(node.cast(query, wide), node.transpose(node.cast(key, wide), {0, 1, 3, 2}));
-  scores = node.binary<MulOp>(scores, scale);
-  if (softcap > 0)
-    scores = node.binary<MulOp>(node.unary<TanhOp>(node.binary<DivOp>(scores, softcap)), softcap);
+  scores = capScores(node, node.binary<MulOp>(scores, scale), softcap);
   Value counted = scores;
   if (given && !node.failed())
     counted = node.binary<AddOp>(scores, node.broadcastTo(node.cast(given, wide), node.dims(scores)));
@@ -390,24 +408,11 @@ Value GroupQueryAttention::attendInParts(Value bias, Value given) {
     scores = node.binary<AddOp>(scores, node.broadcastTo(node.cast(bias, wide), node.dims(scores)));
   if (node.failed())
     return query;
-  IntegerAttr axis = node.builder().getI64IntegerAttr(3);
   Value sink = node.optionalInput(11);
-  auto finish = [&](Value weights) {
-    if (node.hasOutput(3) && failed(giveScores(counted, weights)))
-      return query;
-    return node.cast(node.matmul(weights, node.cast(value, wide)), element);
-  };
-  if (!sink && !isSmooth)
-    return finish(node.unary<SoftmaxOp>(scores, axis));
-  AffineExpr one = node.number(1);
-  DimExprs single = {batch, node.number(heads), length, one};
-  Value more = node.splat(single, wide, 0);
-  if (sink) {
-    sink = alignDims(node, sink, {node.number(heads)}, "head_sink does not have one number for each head");
-    more = node.failed() ? more : node.broadcastTo(node.reshape(node.cast(sink, wide), {one, node.number(heads), one, one}), single);
-  }
-  Value weights = node.unary<SoftmaxOp>(node.concat({scores, more}, 3), axis);
-  return finish(node.slice(weights, 3, node.number(0), keys));
+  Value weights = sink || isSmooth ? weighWithSink(node, scores, sink) : node.unary<SoftmaxOp>(scores, node.builder().getI64IntegerAttr(3));
+  if (node.failed() || (node.hasOutput(3) && failed(giveScores(counted, weights))))
+    return query;
+  return node.cast(node.matmul(weights, node.cast(value, wide)), element);
 }
 
 LogicalResult GroupQueryAttention::run() {

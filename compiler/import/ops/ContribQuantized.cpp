@@ -32,7 +32,7 @@ static LogicalResult finish(Node &node, Value real, unsigned at, Type to) {
   return node.result(buildQuantize(node, real, scale, zeroPoint, to));
 }
 
-template <typename Op> static LogicalResult binary(Node &node) {
+template <typename Op> static LogicalResult quantizedBinary(Node &node) {
   Value a = readReal(node, 0), b = readReal(node, 3);
   return node.failed() ? failure() : finish(node, node.binary<Op>(a, b), 6, node.elementType(node.input(0)));
 }
@@ -68,7 +68,7 @@ static LogicalResult softmax(Node &node) {
 }
 
 /// Tensors with a scale and a zero point each, behind those of the result.
-static LogicalResult concat(Node &node) {
+static LogicalResult quantizedConcat(Node &node) {
   Type to = node.elementType(node.input(1));
   if (node.numInputs() < 5 || node.numInputs() % 3 != 2)
     return node.error("expected a tensor, a scale and a zero point for each operand, got " + Twine(node.numInputs() - 2) + " inputs behind the first two");
@@ -94,7 +94,7 @@ static LogicalResult concat(Node &node) {
   return node.failed() ? failure() : node.result(node.concat(parts, axis));
 }
 
-static LogicalResult where(Node &node) {
+static LogicalResult quantizedWhere(Node &node) {
   Value condition = node.input(0), x = readReal(node, 1), y = readReal(node, 4);
   if (node.failed())
     return failure();
@@ -158,16 +158,16 @@ static LogicalResult reduceSumInteger(Node &node) {
 ArrayRef<Operator> getContribQuantizedOperators() {
   static const Operator rows[] = {
       {"MulInteger", 1, Elements::Integer, mulInteger, INT64_MAX, "com.microsoft"},
-      {"QLinearAdd", 1, Elements::Integer, binary<AddOp>, INT64_MAX, "com.microsoft"},
+      {"QLinearAdd", 1, Elements::Integer, quantizedBinary<AddOp>, INT64_MAX, "com.microsoft"},
       {"QLinearAveragePool", 1, Elements::Integer, averagePool, INT64_MAX, "com.microsoft"},
-      {"QLinearConcat", 1, Elements::Float, concat, INT64_MAX, "com.microsoft"},
+      {"QLinearConcat", 1, Elements::Float, quantizedConcat, INT64_MAX, "com.microsoft"},
       {"QLinearGlobalAveragePool", 1, Elements::Integer, globalAveragePool, INT64_MAX, "com.microsoft"},
       {"QLinearLeakyRelu", 1, Elements::Integer, quantizedLeakyRelu, INT64_MAX, "com.microsoft"},
-      {"QLinearMul", 1, Elements::Integer, binary<MulOp>, INT64_MAX, "com.microsoft"},
+      {"QLinearMul", 1, Elements::Integer, quantizedBinary<MulOp>, INT64_MAX, "com.microsoft"},
       {"QLinearReduceMean", 1, Elements::Integer, reduceMean, INT64_MAX, "com.microsoft"},
       {"QLinearSigmoid", 1, Elements::Integer, sigmoid, INT64_MAX, "com.microsoft"},
       {"QLinearSoftmax", 1, Elements::Integer, softmax, INT64_MAX, "com.microsoft"},
-      {"QLinearWhere", 1, Elements::Bool, where, INT64_MAX, "com.microsoft"},
+      {"QLinearWhere", 1, Elements::Bool, quantizedWhere, INT64_MAX, "com.microsoft"},
       {"ReduceSumInteger", 1, Elements::Integer, reduceSumInteger, INT64_MAX, "com.microsoft"},
   };
   return rows;

@@ -4,12 +4,14 @@
 //   state = state + key x (value, or beta * (value - key . state))  (delta rules)
 //   output = scale * query . state
 //
-// The steps are written out one by one: what a model does with it between calls is one step, with the state as input and output.
+// A few steps are written out one by one: what a model does with it between calls is one step, with the state as input and output. More of them, or a number
+// that only a run knows, are an nn.loop.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/import/AlignDims.h"
-#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/RolledLoops.h"
+#include "compiler/import/ops/PackedRequests.h"
 #include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNElementwiseOps.h"
 
@@ -31,14 +33,16 @@ protected:
   bool read();
   Value heads(unsigned input, int64_t count);
   Value repeatForState(Value all);
-  Value step(Value all, int64_t at, bool asColumn);
+  Value step(Value all, AffineExpr at, bool asColumn);
   Value readState(Value state, Value query);
-  Value update(Value state, int64_t at);
+  Value update(Value state, AffineExpr at);
+  Value rollSteps(Value &state);
   Value runSteps(Value &state, int64_t keySize);
 
   Node &node;
   Value query, key, value, decay, beta;
-  int64_t queryHeads = 0, stateHeads = 0, steps = 0;
+  int64_t queryHeads = 0, stateHeads = 0;
+  AffineExpr steps;
   bool isGated = false, isDelta = false;
   Type wide;
 };
@@ -50,17 +54,19 @@ Value LinearAttention::heads(unsigned input, int64_t count) {
   if (!node.expectRank(x, 3, "an input") || count < 1)
     return x;
   DimExprs dims = node.dims(x);
-  auto width = nn::getConstantDim(dims[2]), length = nn::getConstantDim(dims[1]);
-  if (!width || !length || *length < 1 || *length > 4096) {
-    (void)node.unsupported("a symbolic width, or a number of steps that is symbolic or above 4096", "make the dimensions static with --dim");
+  auto width = nn::getConstantDim(dims[2]);
+  if (!width) {
+    (void)node.unsupported("a symbolic width", "make the dimension static with --dim");
     return x;
   }
-  if (*width % count || (steps && *length != steps)) {
-    (void)node.error("inputs do not have one length, or a width of " + Twine(*width) + " is not a multiple of " + Twine(count) + " heads");
+  if (*width % count) {
+    (void)node.error("a width of " + Twine(*width) + " is not a multiple of " + Twine(count) + " heads");
     return x;
   }
-  steps = *length;
-  return node.cast(node.reshape(x, {dims[0], dims[1], node.number(count), node.number(*width / count)}), wide);
+  steps = steps ? steps : dims[1];
+  if (!node.unify(dims[1], steps, "inputs do not have one length"))
+    return x;
+  return node.cast(node.reshape(x, {dims[0], steps, node.number(count), node.number(*width / count)}), wide);
 }
 
 /// Fewer query heads than states: each one reads a group of them.
@@ -112,14 +118,14 @@ bool LinearAttention::read() {
 }
 
 /// Step `at` of [batch, steps, heads, size] as rows [batch, heads, 1, size] or columns [batch, heads, size, 1].
-Value LinearAttention::step(Value all, int64_t at, bool asColumn) {
+Value LinearAttention::step(Value all, AffineExpr at, bool asColumn) {
   DimExprs dims = node.dims(all);
   AffineExpr one = node.number(1);
-  Value now = node.slice(all, 1, node.number(at), one);
+  Value now = node.slice(all, 1, at, one);
   return asColumn ? node.reshape(now, {dims[0], dims[2], dims[3], one}) : node.reshape(now, {dims[0], dims[2], one, dims[3]});
 }
 
-Value LinearAttention::update(Value state, int64_t at) {
+Value LinearAttention::update(Value state, AffineExpr at) {
   if (isGated)
     state = node.binary<MulOp>(state, node.unary<ExpOp>(step(decay, at, true)));
   Value row = step(value, at, false);
@@ -137,15 +143,36 @@ Value LinearAttention::readState(Value state, Value rows) {
   return node.reshape(node.matmul(rows, state), {dims[0], node.number(1), shape[3] * queryHeads});
 }
 
+/// The results of all steps [batch, steps, size] by a loop.
+Value LinearAttention::rollSteps(Value &state) {
+  SmallVector<Value> results;
+  auto body = [&](AffineExpr at, ArrayRef<Value> carried) -> FailureOr<SmallVector<Value>> {
+    Value next = update(carried.front(), at);
+    Value row = node.failed() ? next : readState(next, step(query, at, false));
+    if (node.failed())
+      return failure();
+    DimExprs dims = node.dims(row);
+    return SmallVector<Value>{next, node.reshape(row, {dims[0], dims[2]})};
+  };
+  if (failed(buildLoop(node, steps, {state}, {0}, body, results)) || results.size() != 2)
+    return state;
+  state = results[0];
+  return node.transpose(results[1], {1, 0, 2});
+}
+
 /// The results of all steps, [batch, steps, size], times the attribute `scale`, or 1 / sqrt(keySize) where it is 0. The state becomes that after the last step.
 Value LinearAttention::runSteps(Value &state, int64_t keySize) {
   double scale = node.getFloat("scale", 0);
+  constexpr int64_t mostWritten = 32;
+  auto known = nn::getConstantDim(steps);
+  bool isWritten = known && *known > 0 && *known <= mostWritten;
   SmallVector<Value> outputs;
-  for (int64_t at = 0; at < steps && !node.failed(); ++at) {
-    state = update(state, at);
-    outputs.push_back(readState(state, step(query, at, false)));
+  for (int64_t at = 0; isWritten && at < *known && !node.failed(); ++at) {
+    state = update(state, node.number(at));
+    outputs.push_back(readState(state, step(query, node.number(at), false)));
   }
-  return node.failed() ? state : node.binary<MulOp>(node.concat(outputs, 1), scale == 0 ? 1 / std::sqrt(static_cast<double>(keySize)) : scale);
+  Value all = node.failed() ? state : isWritten ? node.concat(outputs, 1) : rollSteps(state);
+  return node.failed() ? state : node.binary<MulOp>(all, scale == 0 ? 1 / std::sqrt(static_cast<double>(keySize)) : scale);
 }
 
 LogicalResult LinearAttention::run() {
@@ -165,11 +192,12 @@ LogicalResult LinearAttention::run() {
 //===- GatedDeltaNet -------------------------------------------------------===//
 
 namespace {
-/// Tokens of one request, or of several of one length: [tokens, heads, size], or with an axis for each of the two, [batch, steps, heads, size]. Several
-/// heads of values share one of queries and keys.
+/// Tokens of requests [tokens, heads, size], which have one length unless `cu_seqlens` says their ends, or with an axis for each of the two, [batch, steps,
+/// heads, size]. Several heads of values share one of queries and keys. Requests of different lengths take as many steps as the longest; in those behind a
+/// request's end its state stays.
 class GatedDeltaNet : LinearAttention {
 public:
-  explicit GatedDeltaNet(Node &node) : LinearAttention(node) {}
+  explicit GatedDeltaNet(Node &node) : LinearAttention(node), requests(node) {}
   LogicalResult run();
 
 private:
@@ -178,20 +206,37 @@ private:
   bool readGates();
   Value arrange(Value x, int64_t count, int64_t size);
   Value normalize(Value x);
+  Value clearRest(Value x);
 
-  /// The input's own axes before the heads, and what they are in all.
+  /// The input's own axes before the heads.
   DimExprs tokens;
-  int64_t batch = 0, keySize = 0, valueSize = 0;
+  PackedRequests requests;
+  AffineExpr batch;
+  bool isRagged = false;
+  int64_t keySize = 0, valueSize = 0;
 };
 } // namespace
 
 /// [..., count * size] or [..., count, size] as [batch, steps, count, size].
 Value GatedDeltaNet::arrange(Value x, int64_t count, int64_t size) {
-  DimExprs to = {node.number(batch), node.number(steps), node.number(count), node.number(size)};
-  AffineExpr given = nn::getNumElements(node.dims(x), node.context());
-  if (node.failed() || !node.unify(given, nn::getNumElements(to, node.context()), "an input does not fit the heads: elements"))
+  DimExprs to = {batch, steps, node.number(count), node.number(size)};
+  AffineExpr given = nn::getNumElements(node.dims(x), node.context()), width = node.number(count * size);
+  AffineExpr all = nn::simplifyDim(nn::getNumElements(tokens, node.context()) * width);
+  if (node.failed() || !node.unify(given, all, "an input does not fit the heads: elements"))
     return x;
-  return node.reshape(node.cast(x, wide), to);
+  if (isRagged)
+    x = requests.pad(node.reshape(x, {requests.tokens, width}), steps);
+  return node.failed() ? x : node.reshape(node.cast(x, wide), to);
+}
+
+/// x [batch, steps, ...] with zeros behind the ends of requests.
+Value GatedDeltaNet::clearRest(Value x) {
+  if (!isRagged || node.failed())
+    return x;
+  AffineExpr one = node.number(1);
+  Value isToken = node.compare<LessOp>(node.iota({one, steps}, 1, node.builder().getI64Type()), node.reshape(requests.counts, {batch, one}));
+  isToken = node.broadcastTo(node.reshape(isToken, {batch, steps, one, one}), node.dims(x));
+  return node.failed() ? x : node.make<SelectOp>(x.getType(), isToken, x, node.splatLike(x, 0));
 }
 
 /// The requests and the tokens of each.
@@ -206,20 +251,25 @@ bool GatedDeltaNet::readTokens() {
                                 "cu_seqlens"));
   tokens = node.dims(first);
   tokens.resize(axes);
-  auto all = nn::getConstantDim(nn::getNumElements(tokens, node.context()));
-  auto requests = nn::getConstantDim(axes == 2 ? tokens[0] : ends ? node.dims(ends)[0] - 1 : node.dims(state)[0]);
-  if (!all || !requests)
-    return succeeded(node.unsupported("a symbolic number of tokens or requests", "make the dimensions static with --dim"));
-  if (ends && *requests != 1)
-    return succeeded(node.unsupported("requests of different lengths in one call", "run one request at a time, or several of one length without cu_seqlens"));
-  if (*requests < 1 || *all < 1 || *all % *requests)
-    return succeeded(node.error(Twine(*all) + " tokens are not those of " + Twine(*requests) + " requests of one length"));
-  if (*all / *requests > 4096)
-    return succeeded(node.unsupported("more than 4096 tokens in a request", "give them in several calls"));
-  batch = *requests;
-  steps = *all / *requests;
-  if (ends)
-    expectInRun(node, ends, {node.number(0), node.number(*all)});
+  if (ends) {
+    AffineExpr count = state && node.rank(state) == 4 ? node.dims(state)[0] : AffineExpr();
+    if (failed(requests.read(tokens[0], count, ends, "cu_seqlens")))
+      return false;
+    batch = requests.count;
+    isRagged = nn::getConstantDim(batch) != 1;
+    steps = requests.most(node.outputName(0) + "_steps");
+  } else if (axes == 2) {
+    batch = tokens[0], steps = tokens[1];
+  } else {
+    batch = node.dims(state)[0];
+    auto count = nn::getConstantDim(batch);
+    if (!count)
+      return succeeded(node.unsupported("a symbolic number of requests without cu_seqlens", "make the dimension static with --dim"));
+    if (*count < 1)
+      return succeeded(node.error("the initial state has no requests"));
+    steps = nn::simplifyDim(tokens[0].floorDiv(*count));
+    (void)node.unify(tokens[0], steps * *count, "the tokens are not those of requests of one length");
+  }
   return !node.failed();
 }
 
@@ -304,6 +354,9 @@ bool GatedDeltaNet::readGates() {
     beta = arrange(node.input(5), stateHeads, 1);
     beta = activation == "sigmoid" && !node.failed() ? node.unary<SigmoidOp>(beta) : beta;
   }
+  // Neither of these keys nor of these gates changes a state.
+  key = clearRest(key);
+  decay = isGated ? clearRest(decay) : decay;
   return !node.failed();
 }
 
@@ -314,7 +367,7 @@ LogicalResult GatedDeltaNet::run() {
   (void)node.hasInput(10);
   if (!readRule() || !readTokens() || !readHeads() || !readGates())
     return failure();
-  DimExprs shape = {node.number(batch), node.number(stateHeads), node.number(valueSize), node.number(keySize)};
+  DimExprs shape = {batch, node.number(stateHeads), node.number(valueSize), node.number(keySize)};
   // A state has its values first.
   Value state = node.splat(shape, wide, 0);
   if (node.hasInput(6))
@@ -325,6 +378,8 @@ LogicalResult GatedDeltaNet::run() {
   Value output = runSteps(state, keySize);
   if (node.failed())
     return failure();
+  if (isRagged)
+    output = requests.unpad(output, steps);
   DimExprs dims = tokens;
   dims.append({shape[1], shape[2]});
   (void)node.result(0, node.cast(node.reshape(output, dims), node.elementType(node.input(0))));

@@ -277,6 +277,8 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "PackedAttention": (1, [f(3, 4), f(4, 12), f(12), x("i4", 1, 3), x("i4", 2)], {"num_heads": 2}),
     "PackedMultiHeadAttention": (1, [f(3, 4), f(3, 4), f(3, 4), None, x("i4", 1, 3), x("i4", 2)], {"num_heads": 2}),
     "Pad": (1, [M, i8(0, 0, 1, 1)], {}),
+    "PagedAttention": (1, [f(3, 16), f(3, 8), f(3, 8), f(5, 4, 1, 8), f(5, 4, 1, 8), np.array([0, 3], np.int32), x("i4", 1), np.array([[0, 1]], np.int32)],
+                       {"num_heads": 2, "kv_num_heads": 1}, 3),
     "RemovePadding": (1, [f(2, 3, 4), x("i4", 2)], {}, 4),
     "QAttention": (1, [x("u1", 1, 2, 4), x("u1", 4, 12), f(12), HALF, HALF], {"num_heads": 2}),
     "QEmbedLayerNormalization": (1, [x("i4", 1, 2), None, x("u1", 9, 4), x("u1", 8, 4), None, x("u1", 4), x("u1", 4), None, HALF, HALF, None, HALF, HALF, ZERO, ZERO, None, ZERO, ZERO],
@@ -306,6 +308,7 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "TorchEmbedding": (1, [M, x("i8", 2)], {}),
     "UnfoldTensor": (1, [M], {"size": 2}),
     "Unique": (1, [f(5)], {}, 3),
+    "VarlenCausalConvWithState": (1, [f(4, 3), f(3, 1, 2), np.array([0, 4], np.int32), None, f(1, 3, 1)], {}, 2),
 }.items()})
 for name in ("And", "Or", "Xor"):
     BASES[name] = [(1, [x("b", 2, 3), x("b", 2, 3)], {})]

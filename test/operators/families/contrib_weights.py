@@ -72,6 +72,19 @@ def matmul_fp4_weight(g):
     return product_of_floats(g, a, a.wide, weights, inputs, block_size=block)
 
 
+@operator("MatMulBlockQuantizedFp4Weight", types=["f32", "f16"], since=24, domain=DOMAIN)
+def matmul_mxfp4_weight(g):
+    """MXFP4: scales are powers of two, of a type of their own, and there need not be one for all."""
+    columns, depth, block = g.integer(1, 20), 2 * g.integer(1, 40), g.pick([32, 32, None, 16])
+    codes, size = g.random.integers(0, 16, (columns, depth)), block or 16
+    scales = 2.0 ** g.random.integers(-6, 4, (columns, -(-depth // size)))
+    whole = g.tensor("f32", g.pick([(), (1,)]), "small", True) if g.chance(0.5) else None
+    weights = CODES["f4e2m1"][codes].astype(np.longdouble) * scales.repeat(size, 1)[:, :depth] * (whole.wide.reshape(()) if whole else 1)
+    a = g.tensor(g.type, (*g.pick([(), (g.integer(1, 5),), (2, 3)]), depth), "normal", False)
+    inputs = [Tensor(pack(codes, 4).reshape(columns, -1), "u8", True), Tensor(scales.astype("f4"), "f8e8m0", True), whole, None]
+    return product_of_floats(g, a, a.wide, weights, inputs, block_size=block)
+
+
 @operator("MatMulBlockQuantizedFp8Weight", types=["f32", "f16"], since=19, domain=DOMAIN, weight=2)
 def matmul_fp8_weight(g):
     """Numbers of eight bits with an f32 for each block; with a scale for the left side, that is rounded to eight bits, too."""
