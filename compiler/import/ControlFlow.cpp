@@ -363,7 +363,7 @@ ControlFlow findControlFlow(StringRef domain, StringRef name) {
     return buildFlexAttention;
   if (domain == "ai.onnx.preview.training" && name == "Gradient")
     return differentiate;
-  if (domain == "com.microsoft" && name == "GreedySearch")
+  if (domain == "com.microsoft" && (name == "GreedySearch" || name == "Sampling"))
     return searchGreedily;
   if (domain == "com.microsoft" && (name == "BeamSearch" || name == "WhisperBeamSearch"))
     return searchBeams;

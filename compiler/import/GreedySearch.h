@@ -1,4 +1,4 @@
-//===- GreedySearch.h - The likeliest token again and again ------------------===//
+//===- GreedySearch.h - One token of each row again and again ----------------===//
 #ifndef KILN_COMPILER_IMPORT_GREEDYSEARCH_H
 #define KILN_COMPILER_IMPORT_GREEDYSEARCH_H
 
@@ -8,7 +8,7 @@ namespace kiln::import {
 
 class Node;
 
-/// GreedySearch of domain com.microsoft.
+/// GreedySearch and Sampling of domain com.microsoft.
 mlir::LogicalResult searchGreedily(Node &node);
 
 } // namespace kiln::import

@@ -51,7 +51,6 @@ static StringRef findRefusal(StringRef domain, StringRef name) {
       {"com.microsoft.QOrderedMatMul", gpus},
       {"com.microsoft.QuantizeBFP", gpus},
       {"com.microsoft.QuantizeWithOrder", gpus},
-      {"com.microsoft.Sampling", "its tokens are random; use GreedySearch, or draw from the logits of the decoder in the program"},
       {"com.microsoft.Snpe", compiled},
       {"com.microsoft.SparseToDenseMatMul", "sparse tensors that a program gives; a sparse constant is a dense one"},
       {"com.microsoft.nchwc", "channels in blocks for one machine; save the optimized model at level 'extended'"}};

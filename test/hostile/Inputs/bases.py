@@ -302,6 +302,7 @@ BASES.update({f"com.microsoft.{name}": [entry] for name, entry in {
     "RelativePositionBias": (1, [f(8, 2), I(3), I(3)], {"max_distance": 16}),
     "RestorePadding": (1, [f(3, 4), x("i4", 1, 3)], {}),
     "SampleOp": (1, [M], {}),
+    "Sampling": (1, [x("i4", 1, 3), np.int32(6)], {"decoder": DECODER, "eos_token_id": 1, "pad_token_id": 0}),
     "SkipGroupNorm": (1, [LAST, f(4), f(4), LAST], {"groups": 2, "activation": 0}),
     "SparseAttention": (1, [f(1, 2, 16), f(1, 2, 16), f(1, 2, 16), f(1, 2, 4, 8), f(1, 2, 4, 8), np.array([[0, 1, 3]], np.int32), np.array([[0, 0, 1]], np.int32), np.array([2], np.int32), np.array([2], np.int32)], {"num_heads": 2, "kv_num_heads": 2, "sparse_block_size": 2}, 3),
     "Tokenizer": (1, [x("S", 2)], {"mark": 0, "mincharnum": 1, "pad_value": "", "separators": [" "]}),
