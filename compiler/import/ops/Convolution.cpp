@@ -226,7 +226,8 @@ static LogicalResult convTransposeWithDynamicPads(Node &node) {
 /// Adds overlapping blocks up where they came from: the transpose of a convolution whose weight picks one element of the block for each channel.
 static LogicalResult col2Im(Node &node) {
   Value x = node.input(0);
-  auto image = node.constantIntegers(1, "image_shape"), block = node.constantIntegers(2, "block_shape");
+  auto image = node.knownIntegers(1, "image_shape");
+  auto block = node.constantIntegers(2, "block_shape");
   if (!image || !block || !node.expectRank(x, 3, "the input"))
     return failure();
   size_t spatial = image->size();
@@ -237,14 +238,20 @@ static LogicalResult col2Im(Node &node) {
   if (node.failed() || spatial < 1 || spatial > 3 || block->size() != spatial || dilations.size() != spatial || strides.size() != spatial ||
       pads.size() != 2 * spatial || size < 1 || size > 65536 || llvm::any_of(llvm::concat<int64_t>(strides, dilations), [](int64_t n) { return n < 1; }))
     return node.error("expected image_shape, block_shape, dilations, strides and pads of one to three positive numbers each");
-  DimExprs dims = node.dims(x), in{dims[0], dims[1]}, out{dims[0], nn::simplifyDim(dims[1].floorDiv(size))};
+  DimExprs dims = node.dims(x), in{dims[0], dims[1]}, out{dims[0], nn::simplifyDim(dims[1].floorDiv(size))}, reached = out;
+  SmallVector<AffineExpr> unreached(2 + spatial, node.number(0)), before = unreached;
   for (size_t i = 0; i < spatial; ++i) {
-    int64_t room = (*image)[i] + pads[i] + pads[spatial + i] - dilations[i] * ((*block)[i] - 1) - 1;
-    in.push_back(node.number(room < 0 ? 0 : room / strides[i] + 1));
-    out.push_back(node.number((*image)[i]));
-    // What the blocks do not reach lies outside the transpose's result, as if more had been cut off.
-    if (room >= 0)
-      pads[spatial + i] -= room % strides[i];
+    AffineExpr room = nn::simplifyDim((*image)[i] + (pads[i] + pads[spatial + i] - dilations[i] * ((*block)[i] - 1) - 1));
+    if (auto known = nn::getConstantDim(room); !known)
+      node.requireNotNegative(room, "the image is smaller than a block");
+    in.push_back(nn::getConstantDim(room).value_or(0) < 0 ? node.number(0) : nn::simplifyDim(room.floorDiv(strides[i]) + 1));
+    out.push_back((*image)[i]);
+    // What the blocks do not reach lies outside the transpose's result, as if more had been cut off. Of a symbolic size, that is cut or added afterwards.
+    if (auto known = nn::getConstantDim(room); known && *known >= 0)
+      pads[spatial + i] -= *known % strides[i];
+    else if (!known)
+      unreached[2 + i] = nn::simplifyDim(room % strides[i] - std::exchange(pads[spatial + i], 0));
+    reached.push_back(nn::simplifyDim((*image)[i] - unreached[2 + i]));
   }
   auto channels = nn::getConstantDim(out[1]);
   if (!channels || !node.unify(dims[2], nn::getNumElements(ArrayRef(in).drop_front(2), node.context()), "the number of blocks does not fit the image"))
@@ -255,10 +262,13 @@ static LogicalResult col2Im(Node &node) {
   for (int64_t row = 0; row < *channels * size; ++row)
     picks[row * size + row % size] = 1;
   Value weight = node.cast(node.constant(nn::makeConstantOf<float>(RankedTensorType::get(shape, node.builder().getF32Type()), picks)), node.elementType(x));
-  RankedTensorType type = node.type(out, node.elementType(x));
+  RankedTensorType type = node.type(reached, node.elementType(x));
   x = node.reshape(x, in);
-  return node.failed() ? failure()
-                       : node.result(node.make<ConvTransposeOp>(type, x, weight, strides, dilations, pads, *channels, Layout::ChannelsFirst));
+  if (node.failed())
+    return failure();
+  Value blocks = node.make<ConvTransposeOp>(type, x, weight, strides, dilations, pads, *channels, Layout::ChannelsFirst);
+  bool isWhole = llvm::all_of(unreached, [](AffineExpr amount) { return nn::getConstantDim(amount) == 0; });
+  return node.result(isWhole ? blocks : node.pad(blocks, before, unreached, PadMode::Constant, node.splat({}, node.elementType(x), 0)));
 }
 
 /// A depthwise convolution over time that sees the past only; the last inputs are the state for the next call. That of com.microsoft may have its channels

@@ -151,10 +151,10 @@ static Neighbours sampleAxis(Node &node, const RoiAlign &roi, Value rois, int64_
 /// The shares that the elements of one axis have in the bins: [regions, bins, dim]. A bin has as many samples as its length rounded up. They are at most
 /// one element apart and, when there is more than one, at least half of one, so that the image has room for a known number of them: those before
 /// are skipped.
-static Value shareAxis(Node &node, const RoiAlign &roi, Value rois, int64_t column, int64_t bins, int64_t dim) {
+static Value shareAxis(Node &node, const RoiAlign &roi, Value rois, int64_t column, int64_t bins, AffineExpr dim) {
   auto [start, length] = readExtent(node, roi, rois, column);
   Type element = node.elementType(rois), i64 = node.builder().getI64Type();
-  AffineExpr count = node.dims(rois)[0], one = node.number(1), all = node.number(bins), room = node.number(2 * dim + 6);
+  AffineExpr count = node.dims(rois)[0], one = node.number(1), all = node.number(bins), room = nn::simplifyDim(dim * 2 + 6);
   Value size = node.binary<DivOp>(length, static_cast<double>(bins)), samples = node.unary<CeilOp>(size);
   Value bin = node.cast(node.iota({one, all}, 1, i64), element), begin = node.binary<AddOp>(node.binary<MulOp>(size, bin), start);
   Value apart = node.binary<DivOp>(size, node.binary<MaximumOp>(samples, 1.0));
@@ -165,14 +165,14 @@ static Value shareAxis(Node &node, const RoiAlign &roi, Value rois, int64_t colu
   auto deepen = [&](Value value) { return node.reshape(value, {count, node.dims(value)[1], one}); };
   Value number = node.binary<AddOp>(node.cast(node.iota({one, one, room}, 2, i64), element), deepen(skipped));
   Value place = node.binary<MulOp>(node.binary<AddOp>(number, 0.5), deepen(apart));
-  auto [counts, kept] = keepInside(node, node.binary<AddOp>(place, deepen(begin)), node.number(dim));
+  auto [counts, kept] = keepInside(node, node.binary<AddOp>(place, deepen(begin)), dim);
   Value exists = node.compare<LessOp>(number, deepen(samples));
   counts = node.binary<AndOp>(counts, exists);
   if (node.failed())
     return rois;
   // A place's share of an element is one less their distance.
   DimExprs spread = {count, all, room, one};
-  Value index = node.cast(node.iota({one, one, one, node.number(dim)}, 3, i64), element);
+  Value index = node.cast(node.iota({one, one, one, dim}, 3, i64), element);
   Value distance = node.unary<AbsOp>(node.binary<SubOp>(node.reshape(kept, spread), index));
   Value share = node.binary<MaximumOp>(node.binary<SubOp>(node.splatLike(distance, 1), distance), 0.0);
   share = keepIf(node, node.reshape(counts, spread), share);
@@ -183,13 +183,8 @@ static Value shareAxis(Node &node, const RoiAlign &roi, Value rois, int64_t colu
 /// RoiAlign with as many samples as a region has room for: a mean over a grid is a product with the shares of rows, and one with those of columns.
 static Value alignAdaptively(Node &node, const RoiAlign &roi, Value x, Value rois, Value images) {
   DimExprs in = node.dims(x);
-  auto batch = nn::getConstantDim(in[0]), height = nn::getConstantDim(in[2]), width = nn::getConstantDim(in[3]);
-  if (!batch || !height || !width) {
-    (void)node.unsupported("a sampling_ratio of 0 with images of symbolic size or number", "make them static with --dim");
-    return x;
-  }
   AffineExpr count = node.dims(rois)[0], one = node.number(1), bins = node.number(roi.height);
-  Value rows = shareAxis(node, roi, rois, 1, roi.height, *height), columns = shareAxis(node, roi, rois, 0, roi.width, *width);
+  Value rows = shareAxis(node, roi, rois, 1, roi.height, in[2]), columns = shareAxis(node, roi, rois, 0, roi.width, in[3]);
   Type element = node.elementType(rois), i64 = node.builder().getI64Type();
   // A region has a share in its own image only.
   Value number = node.broadcastTo(node.iota({one, in[0]}, 1, i64), {count, in[0]});

@@ -3,6 +3,7 @@
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/ops/Sampling.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
@@ -210,6 +211,94 @@ static SmallVector<double> filterMatrix(const Filter &filter, double scale, int6
   return matrix;
 }
 
+static Value makeWeights(Node &node, const Filter &filter, double scale, int64_t in, int64_t out, Type element) {
+  SmallVector<double> matrix = filterMatrix(filter, scale, in, out);
+  auto type = RankedTensorType::get({in, out}, element);
+  return node.constant(element.isF64() ? nn::makeConstantOf<double>(type, matrix)
+                                       : nn::makeConstantOf<float>(type, SmallVector<float>(matrix.begin(), matrix.end())));
+}
+
+/// The filter at each distance, as filter(distance) has it.
+static Value applyFilter(Node &node, const Filter &filter, Value distance) {
+  Value x = node.unary<AbsOp>(distance);
+  auto number = [&](double value) { return node.splatLike(x, value); };
+  if (filter.mode == ResizeMode::Linear)
+    return node.binary<MaximumOp>(node.binary<SubOp>(number(1), x), 0.0);
+  double a = filter.cubicCoefficient;
+  auto horner = [&](std::initializer_list<double> factors) {
+    Value sum;
+    for (double factor : factors)
+      sum = sum ? node.binary<AddOp>(node.binary<MulOp>(sum, x), factor) : number(factor);
+    return sum;
+  };
+  Value near = horner({a + 2, -(a + 3), 0, 1}), far = horner({a, -5 * a, 8 * a, -4 * a});
+  Value isNear = node.compare<LessEqualOp>(x, number(1)), isFar = node.compare<LessOp>(x, number(2));
+  if (node.failed())
+    return x;
+  return node.make<SelectOp>(x.getType(), isNear, near, node.make<SelectOp>(x.getType(), isFar, far, number(0)));
+}
+
+/// The positions in the input of the results, as filter.coordinate() has them: [1, out] in f64. `scale`, `in` and `out` are scalars.
+static Value placeResults(Node &node, const Filter &filter, AffineExpr count, Value scale, Value in, Value out) {
+  Type f64 = node.builder().getF64Type();
+  DimExprs row = {node.number(1), count};
+  Value x = node.cast(node.iota(row, 1, node.builder().getI64Type()), f64);
+  auto half = [&] { return node.binary<DivOp>(node.binary<AddOp>(x, 0.5), scale); };
+  auto wherePositive = [&](Value number, Value then) {
+    Value is = node.broadcastTo(node.compare<GreaterOp>(number, node.splatLike(number, 0)), row);
+    return node.failed() ? then : node.make<SelectOp>(then.getType(), is, then, node.splatLike(then, 0));
+  };
+  if (filter.coordinates == "asymmetric")
+    return node.binary<DivOp>(x, scale);
+  if (filter.coordinates == "tf_half_pixel_for_nn")
+    return half();
+  Value centred = node.binary<SubOp>(half(), 0.5), product = node.binary<MulOp>(in, scale);
+  if (filter.coordinates == "pytorch_half_pixel")
+    return wherePositive(node.binary<SubOp>(out, 1.0), centred);
+  if (filter.coordinates == "half_pixel_symmetric") {
+    Value share = node.binary<DivOp>(out, product), rest = node.binary<SubOp>(node.splatLike(share, 1), share);
+    return node.binary<AddOp>(centred, node.binary<MulOp>(node.binary<MulOp>(in, 0.5), rest));
+  }
+  if (filter.coordinates != "align_corners")
+    return centred;
+  Value isWhole = node.compare<LessOp>(node.unary<AbsOp>(node.binary<SubOp>(product, out)), node.binary<MulOp>(out, 1e-6));
+  Value last = node.failed() ? out : node.binary<SubOp>(node.make<SelectOp>(out.getType(), isWhole, out, product), 1.0);
+  Value spread = node.binary<DivOp>(node.binary<MulOp>(x, node.binary<SubOp>(in, 1.0)), last);
+  return wherePositive(last, wherePositive(node.binary<SubOp>(out, 1.0), spread));
+}
+
+/// Resizes the last dimension, of a size that only run time knows, by a matrix that the run computes. Its rows are the places of the input with a margin as
+/// wide as the filter, in which the elements at the border repeat.
+static Value filterRows(Node &node, Value x, AffineExpr size, double scale, const Filter &filter) {
+  int64_t last = node.rank(x) - 1;
+  Type i64 = node.builder().getI64Type(), f64 = node.builder().getF64Type(), element = node.elementType(x);
+  AffineExpr in = node.dims(x)[last];
+  node.requireNotNegative(in - 1, "cannot resize an empty dimension");
+  auto support = static_cast<int64_t>(filter.support());
+  AffineExpr reach = scale > 0 ? node.number(static_cast<int64_t>(std::ceil(filter.support() / std::min(scale, 1.0)))) : in.ceilDiv(size) * support + support;
+  AffineExpr margin = nn::simplifyDim(reach + 1), all = nn::simplifyDim(in + margin * 2);
+  Value length = sizeOf(node, in, f64), results = sizeOf(node, size, f64);
+  Value ratio = scale > 0 ? node.splat({}, f64, scale) : node.binary<DivOp>(results, length);
+  Value width = node.binary<MinimumOp>(ratio, 1.0), place = node.binary<SubOp>(node.iota({all, node.number(1)}, 0, i64), sizeOf(node, margin, i64));
+  Value at = placeResults(node, filter, size, ratio, length, results);
+  Value weights = applyFilter(node, filter, node.binary<MulOp>(node.binary<SubOp>(node.cast(place, f64), at), width));
+  Value kept = node.binary<MinimumOp>(node.binary<MaximumOp>(place, 0.0), node.binary<SubOp>(sizeOf(node, in, i64), 1.0));
+  if (node.failed())
+    return x;
+  if (filter.excludeOutside) {
+    Value isInside = node.broadcastTo(node.compare<EqualOp>(place, kept), node.dims(weights));
+    weights = node.make<SelectOp>(weights.getType(), isInside, weights, node.splatLike(weights, 0));
+  }
+  weights = node.binary<DivOp>(weights, node.reduce(ReduceKind::Sum, weights, {0}, /*keep=*/true));
+  DimExprs wide = node.dims(x);
+  wide[last] = all;
+  RankedTensorType type = node.type(wide, element);
+  if (node.failed())
+    return x;
+  Value rows = node.make<GatherOp>(type, x, node.reshape(kept, {all}), last);
+  return node.matmul(rows, node.cast(weights, element));
+}
+
 static Value resizeAntialiased(Node &node, Value x, const Target &target, const Filter &filter) {
   constexpr int64_t largestMatrix = 1 << 24;
   Type element = node.elementType(x), wide = element.isF64() ? element : Type(node.builder().getF32Type());
@@ -218,20 +307,18 @@ static Value resizeAntialiased(Node &node, Value x, const Target &target, const 
     auto in = nn::getConstantDim(node.dims(x)[axis]), out = nn::getConstantDim(target.dims[axis]);
     if (nn::provablyEqual(node.dims(x)[axis], target.dims[axis]) && target.scales[axis] == 1.0)
       continue;
-    if (!in || !out || *in < 1 || *out < 1 || *in > largestMatrix / *out || filter.coordinates == "tf_crop_and_resize") {
-      (void)node.unsupported("antialiasing of symbolic, empty or huge dimensions, or with tf_crop_and_resize", "make the dimensions static with --dim");
+    bool isKnown = in && out;
+    if ((isKnown && (*in < 1 || *out < 1 || *in > largestMatrix / *out)) || filter.coordinates == "tf_crop_and_resize") {
+      (void)node.unsupported("antialiasing of empty or huge dimensions, or with tf_crop_and_resize", "leave out antialias");
       return x;
     }
-    SmallVector<double> matrix = filterMatrix(filter, target.scales[axis], *in, *out);
-    auto type = RankedTensorType::get({*in, *out}, wide);
-    Value weights = node.constant(wide.isF64() ? nn::makeConstantOf<double>(type, matrix)
-                                               : nn::makeConstantOf<float>(type, SmallVector<float>(matrix.begin(), matrix.end())));
     SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, rank));
     std::swap(swapped[axis], swapped.back());
     // A vector is one row.
-    Value rows = rank == 1 ? node.reshape(result, {node.number(1), node.number(*in)}) : node.transpose(result, swapped);
-    Value product = node.matmul(rows, weights);
-    result = rank == 1 ? node.reshape(product, {node.number(*out)}) : node.transpose(product, swapped);
+    Value rows = rank == 1 ? node.reshape(result, {node.number(1), node.dims(x)[axis]}) : node.transpose(result, swapped);
+    Value product = isKnown ? node.matmul(rows, makeWeights(node, filter, target.scales[axis], *in, *out, wide))
+                            : filterRows(node, rows, target.dims[axis], target.scales[axis], filter);
+    result = rank == 1 ? node.reshape(product, {target.dims[axis]}) : node.transpose(product, swapped);
   }
   return node.cast(result, element);
 }

@@ -6,11 +6,13 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/TensorData.h"
+#include "compiler/import/ops/Sampling.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/Fourier.h"
 #include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNCallOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
+#include "dialects/nn/NNElementwiseOps.h"
 
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -61,13 +63,89 @@ template <int which> static LogicalResult window(Node &node) {
 namespace {
 /// One transform of `length` points: of `in` given values to `out` values.
 struct Transform {
+  AffineExpr length, in, out;
+  bool isInverse, toReal;
+
+  /// Whether all sizes are numbers.
+  bool isStatic() const {
+    return llvm::all_of(ArrayRef{length, in, out}, [](AffineExpr size) { return nn::getConstantDim(size).has_value(); });
+  }
+};
+/// The same with numbers.
+struct StaticTransform {
   int64_t length, in, out;
   bool isInverse, toReal;
 };
 } // namespace
 
+/// The cosines and sines of the angles 2 pi j k / length for each given value j and each result k, [in, out]. A product of places modulo the length is exact.
+static std::pair<Value, Value> makeTurns(Node &node, const Transform &transform, Type element) {
+  Type i64 = node.builder().getI64Type(), f64 = node.builder().getF64Type();
+  DimExprs all = {transform.in, transform.out};
+  Value length = sizeOf(node, transform.length, i64);
+  Value turn = node.binary<ModOp>(node.binary<MulOp>(node.iota(all, 0, i64), node.iota(all, 1, i64)), length);
+  Value angle = node.binary<MulOp>(node.binary<DivOp>(node.cast(turn, f64), node.cast(length, f64)), 2 * llvm::numbers::pi);
+  return {node.cast(node.unary<CosOp>(angle), element), node.cast(node.unary<SinOp>(angle), element)};
+}
+
+/// How often each value of half a spectrum is in the whole one: twice, but for the first and the one in the middle.
+static Value countMirrored(Node &node, const Transform &transform, Type element) {
+  Type i64 = node.builder().getI64Type();
+  Value place = node.iota({transform.in}, 0, i64), length = sizeOf(node, transform.length, i64);
+  Value isSingle = node.binary<OrOp>(node.compare<EqualOp>(place, node.splatLike(place, 0)),
+                                     node.compare<EqualOp>(node.binary<MulOp>(place, 2.0), node.broadcastTo(length, {transform.in})));
+  return node.failed() ? place : node.cast(node.make<SelectOp>(place.getType(), isSingle, node.splatLike(place, 1), node.splatLike(place, 2)), element);
+}
+
+/// Transforms [..., n, parts] of a length that only run time knows, as products with the matrix of the transform.
+static Value transformByMatrix(Node &node, Value x, const Transform &transform, Type element) {
+  int64_t last = node.rank(x) - 1;
+  DimExprs rows = node.dims(x);
+  bool isComplex = nn::getConstantDim(rows.back()) == 2;
+  rows.pop_back();
+  auto part = [&](int64_t which) { return node.reshape(node.slice(x, last, node.number(which), node.number(1)), rows); };
+  auto [cosines, sines] = makeTurns(node, transform, element);
+  Value real = part(0), imaginary = isComplex ? part(1) : Value();
+  if (transform.toReal) {
+    Value often = countMirrored(node, transform, element);
+    real = node.binary<MulOp>(real, often);
+    imaginary = imaginary ? node.binary<MulOp>(imaginary, often) : imaginary;
+  }
+  auto times = [&](Value values, Value matrix) { return node.matmul(values, matrix); };
+  if (transform.isInverse)
+    sines = node.unary<NegOp>(sines);
+  SmallVector<Value> parts = {times(real, cosines)};
+  if (!transform.toReal)
+    parts.push_back(node.unary<NegOp>(times(real, sines)));
+  if (imaginary)
+    parts[0] = node.binary<AddOp>(parts[0], times(imaginary, sines));
+  if (imaginary && !transform.toReal)
+    parts[1] = node.binary<AddOp>(parts[1], times(imaginary, cosines));
+  rows.back() = transform.out;
+  rows.push_back(node.number(1));
+  for (Value &result : parts) {
+    if (transform.isInverse)
+      result = node.binary<DivOp>(result, sizeOf(node, transform.length, element));
+    result = node.reshape(result, rows);
+  }
+  return parts.size() == 1 ? parts.front() : node.concat(parts, last);
+}
+
+static Value transformStatic(Node &node, Value x, const StaticTransform &transform);
+
 /// Transforms [..., n, parts] along its last but one dimension.
 static Value transformRows(Node &node, Value x, const Transform &transform) {
+  if (transform.isStatic()) {
+    auto number = [](AffineExpr size) { return *nn::getConstantDim(size); };
+    return transformStatic(node, x, {number(transform.length), number(transform.in), number(transform.out), transform.isInverse, transform.toReal});
+  }
+  Type element = node.elementType(x), wide = node.builder().getF64Type(), computed = element == wide ? wide : node.builder().getF32Type();
+  node.requireNotNegative(transform.length - 1, "a transform has no points: too few");
+  x = node.cast(node.slice(x, node.rank(x) - 2, node.number(0), transform.in), computed);
+  return node.failed() ? x : node.cast(transformByMatrix(node, x, transform, computed), element);
+}
+
+static Value transformStatic(Node &node, Value x, const StaticTransform &transform) {
   if (transform.length < 1 || transform.in < 1 || transform.out < 1 || transform.length > longestTransform) {
     (void)node.unsupported("a transform of no points, or of more than " + Twine(longestTransform), "");
     return x;
@@ -104,15 +182,13 @@ static LogicalResult dft(Node &node) {
   int64_t rank = node.rank(x), at = node.axis(*axis, rank);
   if (node.failed() || at == rank - 1)
     return node.error("the axis is that of the real and imaginary parts");
-  auto have = nn::getConstantDim(node.dims(x)[at]);
-  if (!have)
-    return node.unsupported("the transformed dimension is symbolic", "make it static with --dim");
+  AffineExpr have = node.dims(x)[at];
   bool toReal = inverse && onesided;
-  std::optional<int64_t> length = node.hasInput(1) ? constantNumber(node, 1, "dft_length") : toReal ? 2 * (*have - 1) : *have;
-  if (!length)
-    return failure();
-  int64_t half = *length / 2 + 1;
-  Transform transform{*length, std::min(*have, toReal ? half : *length), onesided && !inverse ? half : *length, inverse, toReal};
+  auto given = node.hasInput(1) ? node.knownIntegers(1, "dft_length") : std::optional(DimExprs{nn::simplifyDim(toReal ? (have - 1) * 2 : have)});
+  if (!given || given->size() != 1)
+    return node.error("dft_length is not one number");
+  AffineExpr length = given->front(), half = nn::simplifyDim(length.floorDiv(2) + 1);
+  Transform transform{length, node.facts().getSmaller(have, toReal ? half : length), onesided && !inverse ? half : length, inverse, toReal};
   SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   std::swap(swapped[at], swapped[rank - 2]);
   return node.result(node.transpose(transformRows(node, node.transpose(x, swapped), transform), swapped));
@@ -128,16 +204,30 @@ template <bool isInverse> static LogicalResult realFourier(Node &node) {
     return node.error(isInverse ? "expected an input whose last dimension is 2, the real and imaginary parts" : "the input has rank 0, so it has no signal");
   if (!isInverse)
     dims.push_back(node.number(1));
-  auto have = nn::getConstantDim(dims[dims.size() - 2]);
-  if (!have)
-    return node.unsupported("the transformed dimension is symbolic", "make it static with --dim");
-  int64_t length = isInverse ? 2 * (*have - 1) : *have;
-  Value result = transformRows(node, node.reshape(x, dims), Transform{length, *have, isInverse ? length : length / 2 + 1, isInverse, isInverse});
+  AffineExpr have = dims[dims.size() - 2], length = nn::simplifyDim(isInverse ? (have - 1) * 2 : have);
+  AffineExpr out = isInverse ? length : nn::simplifyDim(length.floorDiv(2) + 1);
+  Value result = transformRows(node, node.reshape(x, dims), Transform{length, have, out, isInverse, isInverse});
   if (node.failed() || !isInverse)
     return node.failed() ? failure() : node.result(result);
   dims.pop_back();
-  dims.back() = node.number(length);
+  dims.back() = length;
   return node.result(node.reshape(result, dims));
+}
+
+/// The places of the frames' values in the signal, [frames, length].
+static Value placeFrames(Node &node, AffineExpr frames, AffineExpr length, int64_t step) {
+  auto count = nn::getConstantDim(frames), points = nn::getConstantDim(length);
+  AffineExpr one = node.number(1);
+  Type i64 = node.builder().getI64Type();
+  if (!count || !points) {
+    Value first = node.binary<MulOp>(node.iota({frames, one}, 0, i64), static_cast<double>(step));
+    return node.binary<AddOp>(first, node.iota({one, length}, 1, i64));
+  }
+  SmallVector<int64_t> places;
+  for (int64_t frame = 0; frame < *count; ++frame)
+    for (int64_t i = 0; i < *points; ++i)
+      places.push_back(frame * step + i);
+  return node.reshape(node.constantInts(places), {frames, length});
 }
 
 /// Overlapping frames, each times the window and transformed.
@@ -151,28 +241,31 @@ static LogicalResult stft(Node &node) {
   auto complex = isComplex(node, signal);
   if (!step || !complex || !node.expectRank(signal, 3, "the signal"))
     return failure();
-  std::optional<int64_t> length;
-  if (node.hasInput(3))
-    length = constantNumber(node, 3, "frame_length");
-  else if (window && node.expectRank(window, 1, "the window"))
-    length = nn::getConstantDim(node.dims(window)[0]);
   DimExprs dims = node.dims(signal);
-  auto samples = nn::getConstantDim(dims[1]);
-  if (!length || !samples)
-    return node.unsupported("the frame length or the signal's length is not known", "make it a constant, or static with --dim");
-  if (*step < 1 || *length < 1 || *length > *samples || (onesided && *complex))
-    return node.error("frames of " + Twine(*length) + " with step " + Twine(*step) + " do not fit a signal of " + Twine(*samples));
-  int64_t frames = (*samples - *length) / *step + 1;
-  SmallVector<int64_t> places;
-  for (int64_t frame = 0; frame < frames; ++frame)
-    for (int64_t i = 0; i < *length; ++i)
-      places.push_back(frame * *step + i);
-  DimExprs framed = {dims[0], node.number(frames), node.number(*length), dims[2]}, flat = {dims[0], node.number(frames * *length), dims[2]};
-  Value x = node.make<GatherOp>(node.type(flat, node.elementType(signal)), signal, node.constantInts(places), 1);
-  x = node.reshape(x, framed);
+  AffineExpr length, samples = dims[1];
+  if (node.hasInput(3)) {
+    auto given = node.knownIntegers(3, "frame_length");
+    length = given && given->size() == 1 ? given->front() : AffineExpr();
+  } else if (window && node.expectRank(window, 1, "the window")) {
+    length = node.dims(window)[0];
+  }
+  if (!length)
+    return node.unsupported("the frame length is not known", "make it a constant");
+  auto points = nn::getConstantDim(length), all = nn::getConstantDim(samples);
+  if (*step < 1 || (points && *points < 1) || (points && all && *points > *all) || (onesided && *complex))
+    return node.error("frames of " + nn::formatDim(length) + " with step " + Twine(*step) + " do not fit a signal of " + nn::formatDim(samples));
+  if (!points || !all)
+    node.requireNotNegative(samples - length, "a frame is longer than the signal");
+  AffineExpr frames = nn::simplifyDim((samples - length).floorDiv(*step) + 1), one = node.number(1);
+  Value places = placeFrames(node, frames, length, *step);
+  DimExprs framed = {dims[0], frames, length, dims[2]};
+  RankedTensorType type = node.type(framed, node.elementType(signal));
+  if (node.failed())
+    return failure();
+  Value x = node.make<GatherOp>(type, signal, places, 1);
   if (window)
-    x = node.binary<MulOp>(x, node.reshape(window, {node.number(*length), node.number(1)}));
-  return node.result(transformRows(node, x, {*length, *length, onesided ? *length / 2 + 1 : *length, false, false}));
+    x = node.binary<MulOp>(x, node.reshape(window, {length, one}));
+  return node.result(transformRows(node, x, {length, length, onesided ? nn::simplifyDim(length.floorDiv(2) + 1) : length, false, false}));
 }
 
 /// Triangles over the bins of a spectrum, evenly spaced on the mel scale.
