@@ -126,8 +126,16 @@ void EntryBody::defineArguments() {
   for (const SignatureTensor &tensor : signature.outputs)
     field(tensor, "outputs->" + tensor.field, false);
   define(*argument++, "static_cast<unsigned char *>(workspace)");
-  for (const SignatureSymbol &symbol : signature.givenSymbols())
-    define(*argument++, "dims->" + symbol.field);
+  for (const SignatureSymbol &symbol : signature.givenSymbols()) {
+    std::string place = "dims->" + symbol.field;
+    if (symbol.isRaised) {
+      // The run writes to the field.
+      std::string name = uniqueName(symbol.field);
+      line("const int64_t " + name + " = " + place + ";");
+      place = name;
+    }
+    define(*argument++, place);
+  }
 }
 
 /// Finds the buffers in which kernels report faults.
@@ -157,8 +165,8 @@ LogicalResult EntryBody::print() {
   signature.entry.walk([&](kernel::LaunchOp) { ++count; });
   sharesLaunch = count > mostInlineLaunches;
   line("const kiln::floating_mode<false> " + uniqueName("mode") + ";");
-  defineArguments();
   printChecks();
+  defineArguments();
   if (failed(printBlock(signature.entry.getBody().front())))
     return failure();
   for (const std::string &cell : statusCells)

@@ -62,6 +62,19 @@ static std::string listSpecialSizes(const SignatureSymbol &symbol, const Signatu
   return llvm::join(llvm::map_range(sizes, [](int64_t size) { return std::to_string(size); }), ", ");
 }
 
+/// What the caller has to know of dimensions that bound sizes of which only the data tell.
+static std::string printRaised(const Signature &signature) {
+  std::string names;
+  for (const SignatureSymbol &symbol : signature.symbols)
+    if (symbol.isRaised)
+      names += (names.empty() ? "" : ", ") + symbol.field;
+  if (names.empty())
+    return "";
+  return " * Memory has room for sizes up to dimensions that the caller guesses, 0 for the first run: " + names +
+         ".\n * A run that needs more raises one of them and ends with KILN_STATUS_DIMENSION_OUT_OF_BOUNDS. Give the workspace and the outputs the\n"
+         " * room that they then need, and the inputs again where an output has updated them in place, and repeat the run.\n";
+}
+
 static std::string printDims(const Signature &signature) {
   if (!signature.hasDims())
     return "";
@@ -91,7 +104,7 @@ static std::string printDims(const Signature &signature) {
     std::string named = symbol.field == symbol.onnxName ? "" : ", '" + makeCommentText(symbol.onnxName) + "'";
     std::string special = listSpecialSizes(symbol, signature);
     text += "  int64_t " + symbol.field + "; /* " + std::to_string(symbol.min) + " to " + std::to_string(symbol.max) + named +
-            (special.empty() ? "" : "; with versions for " + special) + " */\n";
+            (special.empty() ? "" : "; with versions for " + special) + (symbol.isRaised ? "; a run raises it" : "") + " */\n";
   }
   macros += printDemands(signature) + "/* The dynamic dimensions";
   macros += signature.versions.empty() ? ". */\n" : ". A run uses the version of the model that is compiled for its sizes, if there is one. */\n";
@@ -176,6 +189,7 @@ static std::string printFunctions(const Signature &signature) {
             " * KILN_STATUS_MISSING_IMAGE_DECODER. That function may allocate and lock, on the calling thread; the run itself does not.\n";
   if (signature.isDataSized())
     text += " * `dims` is also an output: the run writes the dimensions that depend on the data.\n";
+  text += printRaised(signature);
   text += " * Any number of threads may run the model at once, each with its own workspace and outputs. A run never ";
   text += signature.libraries.empty() ? "allocates,\n * locks, prints or aborts. */\n" : printLibraries(signature);
   text += printCall(api + "kiln_status " + name + "_run", signature.runParameters()) + ";\n\n";

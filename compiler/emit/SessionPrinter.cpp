@@ -60,6 +60,15 @@ static std::string printMost(const Signature &signature) {
          "; }\n";
 }
 
+/// Which dimensions a run raises.
+static std::string printRaised(const Signature &signature) {
+  std::string numbers;
+  for (auto [i, symbol] : llvm::enumerate(signature.symbols))
+    if (symbol.isRaised)
+      numbers += (numbers.empty() ? "symbol == " : " || symbol == ") + sizeText(i);
+  return "  static bool is_raised([[maybe_unused]] size_t symbol) noexcept { return " + (numbers.empty() ? "false" : numbers) + "; }\n";
+}
+
 /// The fields of a struct of the ABI from consecutive places.
 static std::string fillStruct(const std::vector<SignatureTensor> &tensors, bool isConst, size_t first) {
   std::string fields;
@@ -73,13 +82,13 @@ static std::string printRun(const Signature &signature) {
   std::string text = "  static kiln_status run([[maybe_unused]] int64_t *values, [[maybe_unused]] void *const *places, [[maybe_unused]] const void *weights,\n"
                      "                         void *workspace, const kiln_context *context) noexcept {\n";
   if (signature.hasDims())
-    text += "    " + std::string(signature.isDataSized() ? "" : "const ") + signature.name + "_dims dims = make_dims(values);\n";
+    text += "    " + std::string(signature.writesDims() ? "" : "const ") + signature.name + "_dims dims = make_dims(values);\n";
   text += "    const " + signature.name + "_inputs inputs = {" + fillStruct(signature.inputs, true, 0) + "};\n";
   text += "    const " + signature.name + "_outputs outputs = {" + fillStruct(signature.outputs, false, signature.inputs.size()) + "};\n";
   text += "    const kiln_status status = " + signature.name + "_run(" + (signature.hasDims() ? "&dims, " : "") + "&inputs, &outputs, " +
           (signature.externalWeights ? "weights, " : "") + "workspace, context);\n";
   for (auto [i, symbol] : llvm::enumerate(signature.symbols))
-    if (symbol.most)
+    if (symbol.most || symbol.isRaised)
       text += "    values[" + sizeText(i) + "] = dims." + symbol.field + ";\n";
   return text + "    return status;\n  }\n";
 }
@@ -95,7 +104,7 @@ static std::string printModel(const Signature &signature) {
                      ", computed = " + sizeText(signature.computedSymbols().size()) + ";\n  static const kiln_model_info &info() noexcept { return " + name +
                      "_info; }\n  static size_t element_bytes(size_t number) noexcept {\n    constexpr size_t sizes[] = {" + sizes +
                      "1};\n    return sizes[number];\n  }\n" + printDims(signature);
-  text += openFunction("size_t", "workspace_size", "", signature);
+  text += printRaised(signature) + openFunction("size_t", "workspace_size", "", signature);
   text += "    return " + name + "_workspace_size(" + (signature.hasDims() ? "&dims" : "") + ");\n  }\n";
   text += openFunction("kiln_status", "explain", ", [[maybe_unused]] char *buffer, [[maybe_unused]] size_t size", signature) + "    return " +
           (signature.givenSymbols().empty() ? "KILN_STATUS_OK" : name + "_explain(&dims, buffer, size)") + ";\n  }\n";

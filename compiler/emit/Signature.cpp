@@ -81,6 +81,7 @@ const SignatureSymbol *Signature::findSymbol(unsigned position) const {
 static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
   std::vector<SignatureSymbol> symbols;
   auto names = module->getAttrOfType<ArrayAttr>(nn::symbolsAttrName);
+  nn::ComputedDims computed(module);
   NameScope fields;
   for (auto [i, name] : llvm::enumerate(names ? names.getValue() : ArrayRef<Attribute>())) {
     auto given = dyn_cast<StringAttr>(name);
@@ -90,6 +91,7 @@ static std::vector<SignatureSymbol> readSymbols(ModuleOp module) {
     symbols.back().givenMin = least, symbols.back().givenMax = most;
     auto bounds = module->getAttrOfType<ArrayAttr>(nn::symbolBoundsAttrName);
     auto own = bounds && i < bounds.size() ? dyn_cast<DenseI64ArrayAttr>(bounds[i]) : DenseI64ArrayAttr();
+    symbols.back().isRaised = computed.isRaised(i);
     symbols.back().isBounded = own && !own.empty();
   }
   return symbols;
@@ -257,7 +259,7 @@ Signature mergeSignatures(ArrayRef<Signature> targets) {
 std::vector<std::string> Signature::runParameters() const {
   std::vector<std::string> parameters;
   if (hasDims())
-    parameters.push_back((isDataSized() ? "" : "const ") + name + "_dims *dims");
+    parameters.push_back((writesDims() ? "" : "const ") + name + "_dims *dims");
   parameters.push_back("const " + name + "_inputs *inputs");
   parameters.push_back("const " + name + "_outputs *outputs");
   if (externalWeights)

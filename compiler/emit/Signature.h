@@ -55,6 +55,8 @@ struct SignatureSymbol {
   int64_t givenMin = 0;
   int64_t givenMax = 0;
   bool isBounded = false;
+  /// Whether the caller guesses it and a run raises it, because it bounds a size that data decide.
+  bool isRaised = false;
   std::string minNode = {};
   std::string maxNode = {};
   /// A number all of whose multiples fit the model, where not all sizes do; else 0.
@@ -161,6 +163,10 @@ struct Signature {
   /// The sizes of a symbol that have special versions.
   std::set<int64_t> specialSizes(const SignatureSymbol &symbol) const;
   bool isDataSized() const { return !computedSymbols().empty(); }
+  /// Whether runs write into the caller's dimensions.
+  bool writesDims() const {
+    return isDataSized() || llvm::any_of(symbols, [](const SignatureSymbol &symbol) { return symbol.isRaised; });
+  }
   /// The symbol with this number in the module; null if it is not part of the interface.
   const SignatureSymbol *findSymbol(unsigned position) const;
   mlir::ModuleOp module() const { return entry->getParentOfType<mlir::ModuleOp>(); }

@@ -73,7 +73,7 @@ static std::string printRun(const Signature &signature, const std::vector<Argume
   std::string weights = signature.externalWeights ? "kiln::span<const unsigned char> weights, " : "";
   std::string text = "  // Checks the sizes, then runs. A size that does not fit the dimensions is KILN_STATUS_INVALID_ARGUMENT.\n"
                      "  kiln_status run(" + weights + "kiln::span<unsigned char> workspace, const kiln_context *context = nullptr)" +
-                     (signature.isDataSized() ? " {\n" : " const {\n");
+                     (signature.writesDims() ? " {\n" : " const {\n");
   for (const SignatureSymbol &symbol : signature.givenSymbols())
     text += "    if (dims_." + symbol.field + " < " + std::to_string(symbol.min) + " || dims_." + symbol.field + " > " +
             std::to_string(symbol.max) + ")\n      return KILN_STATUS_DIMENSION_OUT_OF_BOUNDS;\n";

@@ -1,5 +1,6 @@
 //===- Choices.cpp - Values that a condition chooses -----------------------===//
 #include "compiler/import/Choices.h"
+#include "compiler/files/Printable.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/SymbolicSizes.h"
 #include "dialects/nn/NNArithmeticOps.h"
@@ -21,7 +22,11 @@ std::string describeShape(const DimExprs &dims) {
 static AffineExpr getLarger(AffineExpr a, AffineExpr b) { return provablyAtMost(a, b) ? b : provablyAtMost(b, a) ? a : nn::getBroadcastSize(a, b); }
 
 AffineExpr Choices::computeDim(Node &node, Value number, AffineExpr bound, const Twine &name) {
-  AffineExpr dim = node.computedDim(bound, name);
+  constexpr unsigned mostParts = 400;
+  AffineExpr most = bound ? sizes.computed().getUpperBound(nn::simplifyDim(bound)) : AffineExpr();
+  if (!most || nn::hasMoreParts(most, mostParts) || sizes.isLoosened(printable(name.str())))
+    most = {};
+  AffineExpr dim = node.computedDim(most, name);
   if (node.failed())
     return node.number(0);
   nn::ComputedDimOp::create(builder, node.loc, RankedTensorType::get({1}, builder.getI64Type()), number, mlir::cast<AffineSymbolExpr>(dim).getPosition());
@@ -35,16 +40,12 @@ AffineExpr Choices::chooseDim(Node &node, Value condition, AffineExpr then, Affi
   if (AffineExpr known = chosen.lookup({condition, then, otherwise}))
     return known;
   AffineExpr most = sizes.computed().getUpperBound(then), other = sizes.computed().getUpperBound(otherwise);
-  if (!most || !other) {
-    (void)node.unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
-    return then;
-  }
   auto type = RankedTensorType::get({}, builder.getI64Type());
   Value first = materialize(builder, node.loc, type, Number{then}), second = materialize(builder, node.loc, type, Number{otherwise});
   // A size that a branch computes exists only if the branch is taken.
   bool isComputed = sizes.computed().isIn(then) || sizes.computed().isIn(otherwise);
   Value picked = isComputed ? node.make<nn::ChooseOp>(type, condition, first, second) : node.make<nn::SelectOp>(type, condition, first, second);
-  AffineExpr dim = computeDim(node, picked, getLarger(most, other), name);
+  AffineExpr dim = computeDim(node, picked, most && other ? getLarger(most, other) : AffineExpr(), name);
   chosen[{condition, then, otherwise}] = dim;
   return dim;
 }

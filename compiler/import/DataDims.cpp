@@ -167,14 +167,17 @@ struct SizeElement {
   AffineExpr known, bound;
 };
 
-/// The elements as dimensions. A dimension stops at its bound, and a number that does not ends the run.
-static DimExprs makeDims(Node &node, Value numbers, ArrayRef<SizeElement> elements, StringRef what) {
+/// The elements as dimensions. A dimension stops at its bound, and a number that does not ends the run. With `mostBelow`, elements may be negative.
+static DimExprs makeDims(Node &node, Value numbers, ArrayRef<SizeElement> elements, StringRef what, ArrayRef<AffineExpr> mostBelow = {}) {
   auto at = [&](size_t place) { return node.number(static_cast<int64_t>(place)); };
   Value all = node.reshape(numbers, {at(elements.size())});
   DimExprs dims;
   for (auto [i, element] : llvm::enumerate(elements)) {
     std::string name = node.outputName(0) + "_" + what.str() + (elements.size() > 1 ? std::to_string(i) : "");
-    dims.push_back(element.known ? element.known : makeDataDim(node, node.slice(all, 0, at(i), at(1)), element.bound, name));
+    Value number = element.known ? Value() : node.cast(node.slice(all, 0, at(i), at(1)), node.builder().getI64Type());
+    dims.push_back(element.known ? element.known : makeDataDim(node, number, element.bound, name));
+    if (!element.known && !mostBelow.empty() && !isNotNegative(node, numbers))
+      dims.back() = dims.back() - makeDataDim(node, node.unary<NegOp>(number), mostBelow[i], name + "_below");
   }
   expectInRun(node, numbers, dims);
   return dims;
@@ -201,20 +204,29 @@ static void collectElements(Node &node, Value vector, SmallVectorImpl<SizeElemen
   }
 }
 
-std::optional<DimExprs> readSizes(Node &node, unsigned input, StringRef what) {
+static std::optional<DimExprs> readElements(Node &node, unsigned input, StringRef what, ArrayRef<AffineExpr> mostBelow) {
   if (node.failed() || node.isKnown(input) || !node.elementType(node.input(input)).isInteger())
     return node.knownIntegers(input, what);
   Value numbers = node.input(input);
   SmallVector<SizeElement> elements;
   collectElements(node, numbers, elements);
-  bool isBounded = llvm::all_of(elements, [](const SizeElement &element) { return bool(element.bound); });
-  if (elements.empty() || !isBounded)
+  if (elements.empty())
     return node.knownIntegers(input, what);
   if (int64_t rank = elements.size(); rank > node.limits().rank) {
     (void)node.beyondLimit(what + Twine(" has ") + Twine(rank) + " elements, which is over the limit of " + Twine(node.limits().rank) + " dimensions");
     return std::nullopt;
   }
-  return makeDims(node, numbers, elements, "size");
+  if (!mostBelow.empty() && mostBelow.size() != elements.size()) {
+    (void)node.error(what + Twine(" has ") + Twine(elements.size()) + " entries, expected " + Twine(mostBelow.size()));
+    return std::nullopt;
+  }
+  return makeDims(node, numbers, elements, mostBelow.empty() ? "size" : "amount", mostBelow);
+}
+
+std::optional<DimExprs> readSizes(Node &node, unsigned input, StringRef what) { return readElements(node, input, what, {}); }
+
+std::optional<DimExprs> readAmounts(Node &node, unsigned input, ArrayRef<AffineExpr> mostBelow, StringRef what) {
+  return readElements(node, input, what, mostBelow);
 }
 
 Value sliceByData(Node &node, Value x, int64_t axis, Value start, Value end, int64_t step) {

@@ -9,15 +9,18 @@ namespace kiln::import {
 /// An upper bound of all elements of a tensor: from clamps, minima and the like, the type, and the sizes of what is counted. Null: none is known.
 AffineExpr findUpperBound(Node &node, Value value);
 
-/// A scalar that the run computes as a dimension from 0 to `bound`, which the number does not exceed. A negative number is 0.
+/// A scalar that the run computes as a dimension from 0 to `bound`, which the number does not exceed; without one, the caller gives a bound. A negative number
+/// is 0.
 AffineExpr makeDataDim(Node &node, Value number, AffineExpr bound, const llvm::Twine &name);
 
 /// The elements of a vector of integers as dimensions, each with its bound, which the run checks: a larger one ends it.
 DimExprs makeDataDims(Node &node, Value numbers, llvm::ArrayRef<AffineExpr> bounds, llvm::StringRef what);
 
-/// The elements of an input that is a vector of sizes: expressions, or dimensions that the run computes where an upper bound is known; else an error that says
-/// what must be known. A negative number ends the run.
+/// The elements of an input that is a vector of sizes: expressions, or dimensions that the run computes. A negative number ends the run.
 std::optional<DimExprs> readSizes(Node &node, unsigned input, llvm::StringRef what);
+
+/// The same for amounts that may be negative, each of which is the difference of two such dimensions; `mostBelow` bounds what is below zero.
+std::optional<DimExprs> readAmounts(Node &node, unsigned input, llvm::ArrayRef<AffineExpr> mostBelow, llvm::StringRef what);
 
 /// x[start : end : step] along an axis, with bounds that data decide (scalars of int64) and a step above zero. As ONNX says, negative bounds count from the
 /// end, and all are cut to what there is.

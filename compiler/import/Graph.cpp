@@ -77,6 +77,8 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
     return failure();
   sizes.assumeSigns();
   LogicalResult imported = failure(failed(body.importGraphNodes(scope, nodes)) || failed(signature.returnOutputs(scope, body)));
+  if (succeeded(imported))
+    imported = signature.checkFixed();
   result.hasUnsupported = body.hasUnsupported();
   result.outputs = signature.numOutputs();
   result.warnings = body.listWarnings().vec();
@@ -95,7 +97,9 @@ static LogicalResult importInto(GraphResult &result, const ImportOptions &option
   std::string name = options.name.empty() ? makeModelName(options.path) : options.name;
   (*result.module)->setAttr(nn::modelAttrName, builder.getStringAttr(name));
   sizes.record(*result.module);
-  nn::setMetadata(*result.module, readMetadata(file.model()));
+  std::vector<std::pair<std::string, std::string>> metadata = readMetadata(file.model());
+  llvm::append_range(metadata, sizes.describeRaised());
+  nn::setMetadata(*result.module, metadata);
   nn::setSequences(*result.module, signature.listSequences());
   if (failed(mlir::verify(*result.module)))
     return diagnostics.error("internal error: the imported module is not valid: " + body.getVerifierMessage());

@@ -48,26 +48,67 @@ static FailureOr<ImportedModel> importOnce(MLIRContext &context, const ImportOpt
 /// Each sign that is found may lead to another one. After this many rounds, the model is taken as it is.
 static constexpr unsigned mostRounds = 6;
 
+/// A size that a bound of the caller's makes known may lead to more of them, this often.
+static constexpr unsigned mostRaisings = 64;
+
+/// Whether the round has asked for bounds of the caller's that it did not have. The next one has them.
+static bool addRaised(import::Assumptions &assumptions, size_t loosened) {
+  size_t known = assumptions.raised.size();
+  for (const std::string &name : assumptions.raisedAsked)
+    if (!llvm::is_contained(assumptions.raised, name))
+      assumptions.raised.push_back(name);
+  return assumptions.raised.size() != known || assumptions.loosened.size() != loosened;
+}
+
 /// The model with exact sizes, and without what they cannot be where the run could not go on. Where it is not supported with those of slices and
 /// the like that cut to what there is, these are taken to be in range.
-static FailureOr<ImportedModel> importSimplest(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, import::SqueezedDims &squeezed,
-                                               std::vector<std::string> &errors, bool &isOpen) {
-  import::Assumptions assumptions;
-  assumptions.areEqual = options.broadcasts == ImportOptions::Broadcasts::Equal;
+static FailureOr<ImportedModel> importRounds(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, import::SqueezedDims &squeezed,
+                                             std::vector<std::string> &errors, bool &isOpen, import::Assumptions &assumptions) {
   const import::SqueezedDims given = squeezed;
-  for (unsigned round = 0;; ++round) {
+  bool isTrimmed = false;
+  unsigned raisings = 0;
+  for (unsigned round = 0;;) {
     squeezed = given;
     errors.clear();
+    assumptions.raisedAsked.clear();
+    size_t loosened = assumptions.loosened.size();
     auto model = importOnce(context, options, file, squeezed, assumptions, errors, isOpen);
+    if (addRaised(assumptions, loosened) && ++raisings < mostRaisings) {
+      assumptions.found.clear();
+      continue;
+    }
     size_t known = assumptions.notNegative.size();
     for (AffineExpr expr : std::exchange(assumptions.found, {}))
       if (!llvm::is_contained(assumptions.notNegative, expr))
         assumptions.notNegative.push_back(expr);
     bool isNew = assumptions.notNegative.size() != known, canRange = failed(model) && assumptions.hasClamped && !assumptions.isInRange;
-    if (round >= mostRounds || (!isNew && !canRange))
-      return model;
+    if (round >= mostRounds || (!isNew && !canRange)) {
+      // Bounds that only earlier rounds have asked for go.
+      if (failed(model) || isTrimmed || assumptions.raised.size() == assumptions.raisedAsked.size())
+        return model;
+      isTrimmed = true;
+      assumptions.raised = assumptions.raisedAsked;
+      continue;
+    }
     assumptions.isInRange |= !isNew;
+    ++round;
   }
+}
+
+/// Sizes that data decide are those that the model declares only where it is not supported otherwise.
+static FailureOr<ImportedModel> importSimplest(MLIRContext &context, const ImportOptions &options, import::ModelFile &file, import::SqueezedDims &squeezed,
+                                               std::vector<std::string> &errors, bool &isOpen) {
+  const import::SqueezedDims given = squeezed;
+  import::Assumptions byData;
+  byData.areEqual = options.broadcasts == ImportOptions::Broadcasts::Equal;
+  auto model = importRounds(context, options, file, squeezed, errors, isOpen, byData);
+  if (succeeded(model) || !byData.hasDeclared)
+    return model;
+  import::Assumptions declared;
+  declared.areEqual = byData.areEqual;
+  declared.trustsShapes = true;
+  squeezed = given;
+  return importRounds(context, options, file, squeezed, errors, isOpen, declared);
 }
 
 /// The number of choices of dimensions that are 1 is a power of two.

@@ -265,12 +265,22 @@ void Node::checkComputedSize(ArrayRef<AffineExpr> dims, Type elementType) {
   for (AffineExpr dim : dims) {
     AffineExpr most = computed.getUpperBound(dim);
     auto size = most ? nn::getConstantDim(most) : std::nullopt;
+    bool isTooLarge = size && (llvm::MulOverflow(bytes, std::max<int64_t>(*size, 0), bytes) || bytes > graph.options.limits.tensorBytes);
+    if (most && !isTooLarge)
+      continue;
+    SmallVector<unsigned> symbols;
+    for (AffineExpr each : dims)
+      computed.collect(each, symbols);
+    // A bound is a promise of memory, and no reason to refuse: the caller gives a closer one.
+    bool isLoosened = false;
+    for (unsigned symbol : symbols)
+      isLoosened |= graph.sizes.loosen(symbol);
+    if (isLoosened)
+      return;
     if (!most)
       (void)unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
-    else if (size && (llvm::MulOverflow(bytes, std::max<int64_t>(*size, 0), bytes) || bytes > graph.options.limits.tensorBytes))
-      (void)error("the result may be too large: the most that it can hold overflows the limit of " + Twine(graph.options.limits.tensorBytes) + " bytes");
     else
-      continue;
+      (void)error("the result may be too large: the most that it can hold overflows the limit of " + Twine(graph.options.limits.tensorBytes) + " bytes");
     return;
   }
 }
@@ -393,8 +403,8 @@ std::optional<int64_t> Node::declaredRank(unsigned i) const {
 }
 
 AffineExpr Node::computedDim(AffineExpr bound, const Twine &name) {
-  AffineExpr most = graph.sizes.computed().getUpperBound(nn::simplifyDim(bound));
-  if (!most || isTooComplex(most)) {
+  AffineExpr most = bound ? graph.sizes.computed().getUpperBound(nn::simplifyDim(bound)) : AffineExpr();
+  if (bound && (!most || isTooComplex(most))) {
     (void)unsupported("the largest size that its result can have is not known", "make dimensions static with --dim");
     most = number(0);
   }
@@ -428,6 +438,11 @@ std::optional<DimExprs> Node::declaredDims(unsigned i) const {
     dims.push_back(dim.has_dim_value() ? number(dim.dim_value()) : graph.sizes.get(dim.dim_param()));
   }
   return dims;
+}
+
+std::optional<DimExprs> Node::trustedDims(unsigned i) const {
+  auto declared = declaredDims(i);
+  return declared && graph.sizes.trustsShapes() ? declared : std::nullopt;
 }
 
 /// The most elements of a tensor that decides attributes or sizes of a node.
@@ -489,7 +504,13 @@ std::optional<SmallVector<int64_t>> Node::constantIntegers(unsigned i, StringRef
 }
 
 std::optional<SmallVector<double>> Node::constantNumbers(unsigned i, StringRef what) {
-  Value value = input(i);
+  auto numbers = findNumbers(input(i));
+  if (!numbers)
+    (void)unsupported(what + " is known only at run time", "fix the input that it depends on with --bind input=value");
+  return numbers;
+}
+
+std::optional<SmallVector<double>> Node::findNumbers(Value value) {
   auto contents = failed() ? std::nullopt : getContents(value);
   ElementsAttr attr = failed() || contents ? ElementsAttr() : graph.constants.compute(value);
   SmallVector<double> numbers;
@@ -504,7 +525,6 @@ std::optional<SmallVector<double>> Node::constantNumbers(unsigned i, StringRef w
       numbers.push_back(n.expr ? static_cast<double>(mlir::cast<AffineConstantExpr>(n.expr).getValue()) : n.real);
     return numbers;
   }
-  (void)unsupported(what + " is known only at run time", "fix the input that it depends on with --bind input=value");
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #define KILN_COMPILER_IMPORT_NODE_H
 
 #include "compiler/Limits.h"
+#include "compiler/import/Assumptions.h"
 #include "compiler/import/Contents.h"
 #include "dialects/nn/Dims.h"
 #include "dialects/nn/NN.h"
@@ -28,32 +29,6 @@ class Choices;
 class NamedValues;
 class SymbolicSizes;
 struct Scope;
-
-/// Which symbolic dimensions a Squeeze without axes takes to be 1, where neither its input nor the declared rank tells.
-struct SqueezedDims {
-  /// Those that are; all others are not.
-  DimExprs ones;
-  /// Those that were asked for.
-  llvm::SetVector<AffineExpr> asked;
-  /// Such a Squeeze is not supported, whatever `ones` has.
-  bool isRefused = false;
-  /// A declared rank contradicts `ones`.
-  bool isContradicted = false;
-};
-
-/// What an import takes for granted of the sizes, and what it has found that would make the model simpler (Import.cpp).
-struct Assumptions {
-  /// Expressions that are not negative, as a run checks.
-  DimExprs notNegative;
-  /// Bounds of slices and the like lie in what they cut, as a run checks.
-  bool isInRange = false;
-  /// Sizes that the model computes are equal where they broadcast with each other, as a run checks; else either may be 1.
-  bool areEqual = true;
-  /// More of the first: the run could not go on otherwise.
-  llvm::SetVector<AffineExpr> found;
-  /// Whether sizes stand in the model that the second would make simpler.
-  bool hasClamped = false;
-};
 
 /// What an operator's converter sees. The first mistake sticks: after it, accessors return defaults that are safe to go on with, and the
 /// driver throws away what was made. A converter so only returns early where it would otherwise do harm.
@@ -209,12 +184,15 @@ public:
   /// The dimensions that the model declares for output `i`, when it declares all. They stand in for a shape, axes or sizes that only
   /// the data would tell (`isKnown` says so). An importer that takes them has a run check that the data agree (DeclaredShapes.h).
   std::optional<DimExprs> declaredDims(unsigned i = 0) const;
+  /// The same for a size that could as well be a dimension that the run computes: only where data alone lead to a model that is not supported.
+  std::optional<DimExprs> trustedDims(unsigned i = 0) const;
   /// The number of them, which the model may declare alone.
   std::optional<int64_t> declaredRank(unsigned i = 0) const;
   /// What a Squeeze without axes has to know, and may note (Graph.h).
   SqueezedDims &squeezed();
   bool isKnown(unsigned input) { return !hasInput(input) || findIntegers(inputs[input]); }
-  /// A dimension that only the data tells, at most `bound`; `name` is for messages and the model's users.
+  /// A dimension that only the data tells, at most `bound`; `name` is for messages and the model's users. Without a bound, the caller gives one: a dimension
+  /// NAME_most, which a run raises where it is too small.
   AffineExpr computedDim(AffineExpr bound, const llvm::Twine &name);
   /// Bytes that strings of the results point into: they become an output of the model, so that they live as long as the strings.
   void keepBytes(Value bytes, const llvm::Twine &name);
@@ -222,6 +200,7 @@ public:
   /// What programs may call a thing of output `i`: its name, or the node's.
   std::string outputName(unsigned i) const;
   /// Numbers of a constant float or integer tensor.
+  std::optional<llvm::SmallVector<double>> findNumbers(Value value);
   std::optional<llvm::SmallVector<double>> constantNumbers(unsigned input, llvm::StringRef what);
   /// @}
 

@@ -240,6 +240,12 @@ LogicalResult buildLoop(Node &node, AffineExpr steps, ArrayRef<Value> carried, A
   return makeLoop(node, rolled, results);
 }
 
+/// The most steps of a loop. Only one whose steps give rows needs the caller's bound where nothing else is known.
+static AffineExpr boundSteps(Node &node, Value steps, bool givesRows) {
+  AffineExpr most = findUpperBound(node, steps);
+  return most || givesRows ? most : node.number(endlessSteps);
+}
+
 LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph) {
   Value most = node.allInputs()[0];
   RolledLoop rolled;
@@ -258,7 +264,7 @@ LogicalResult rollLoop(Node &node, const onnx::GraphProto &graph) {
   else if (!isTensor || !node.elementType(most).isSignlessInteger(64))
     return node.error("the number of steps is not of type int64");
   else if (node.unify(nn::getNumElements(node.dims(most), node.context()), node.number(1), "the number of steps must be one number: elements"))
-    rolled.steps = makeDataDim(node, most, findUpperBound(node, most) ? findUpperBound(node, most) : node.number(endlessSteps), node.outputName(0) + "_trips");
+    rolled.steps = makeDataDim(node, most, boundSteps(node, most, !rolled.axes.empty()), node.outputName(0) + "_trips");
   OpBuilder &builder = node.builder();
   rolled.body = [&](ArrayRef<Value> carried) {
     Value number = materialize(builder, node.loc, RankedTensorType::get({}, builder.getI64Type()), Number{rolled.step});

@@ -185,6 +185,12 @@ LogicalResult SignatureReader::addInputs(Scope &scope) {
       return failure();
   function.setFunctionType(builder.getFunctionType(function.front().getArgumentTypes(), {}));
   function.setAllArgAttrs(argumentAttrs);
+  inputDims.assign(sizes.listNames().begin(), sizes.listNames().end());
+  sizes.addRaised();
+  return success();
+}
+
+LogicalResult SignatureReader::checkFixed() {
   auto isNamed = [&](StringRef name) {
     for (const onnx::ValueInfoProto &input : graph.input())
       for (auto [i, dim] : llvm::enumerate(input.type().tensor_type().shape().dim()))
@@ -192,11 +198,11 @@ LogicalResult SignatureReader::addInputs(Scope &scope) {
           return true;
     return false;
   };
-  for (const auto &[name, size] : options.dims)
-    if (!isNamed(name) && !sizes.isFixed(name))
-      return diagnostics.error("--dim: no input has a dimension '" + printable(name) + "'" + suggest(name, sizes.listNames()) +
-                               (sizes.listNames().empty() ? ", all are static" : ", but '" + printable(llvm::join(sizes.listNames(), "', '")) + "'"));
-  return success();
+  std::string name = sizes.findUnusedName(isNamed);
+  if (name.empty())
+    return success();
+  return diagnostics.error("--dim: no input has a dimension '" + printable(name) + "'" + suggest(name, inputDims) +
+                           (inputDims.empty() ? ", all are static" : ", but '" + printable(llvm::join(inputDims, "', '")) + "'"));
 }
 
 //===- Outputs -------------------------------------------------------------===//

@@ -30,6 +30,8 @@ public:
   static std::vector<std::string> describeReplaced(const ImportOptions &options, const onnx::GraphProto &graph);
   /// Adds the inputs to the scope, as arguments, constants or lists of arguments.
   mlir::LogicalResult addInputs(Scope &scope);
+  /// An error if the options make a dimension static that is neither an input's nor the bound of a size that data decide.
+  mlir::LogicalResult checkFixed();
   /// Returns the outputs and what a compile exposes besides; nothing if a node was not supported.
   mlir::LogicalResult returnOutputs(Scope &scope, BodyImporter &body);
   /// Notes what the integers of inputs and outputs stand for, where all users of an input dequantise it alike, or an output is quantised, with constants.
@@ -77,6 +79,8 @@ private:
   const onnx::GraphProto &graph;
   Diagnostics &diagnostics;
   SymbolicSizes &sizes;
+  /// The names of the dynamic dimensions of inputs.
+  std::vector<std::string> inputDims;
   llvm::SmallVector<mlir::DictionaryAttr> argumentAttrs;
   std::vector<std::string> outputNames;
   std::vector<nn::SequenceInfo> sequences;

@@ -30,7 +30,48 @@ AffineExpr SymbolicSizes::get(StringRef original) {
   return entry->second;
 }
 
-AffineExpr SymbolicSizes::addComputed(const Twine &stemName, AffineExpr bound) {
+void SymbolicSizes::addRaised() {
+  for (const std::string &name : assumptions.raised) {
+    std::string own = name;
+    while (byName.contains(options.rename(own)))
+      own += "_";
+    raised[name] = get(own);
+  }
+}
+
+AffineExpr SymbolicSizes::getRaised(const std::string &name) {
+  std::string given = options.rename(name);
+  if (auto number = options.dims.find(given); number != options.dims.end()) {
+    fixed.insert(given);
+    return getAffineConstantExpr(number->second, &context);
+  }
+  if (!llvm::is_contained(assumptions.raisedAsked, name))
+    assumptions.raisedAsked.push_back(name);
+  AffineExpr known = raised.lookup(name);
+  // The next round has the symbol.
+  return known ? known : getAffineConstantExpr(1, &context);
+}
+
+std::vector<std::pair<std::string, std::string>> SymbolicSizes::describeRaised() const {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const std::string &name : assumptions.raised)
+    lines.push_back({nn::raisedMetadata.str() + names[cast<AffineSymbolExpr>(raised.lookup(name)).getPosition()], name});
+  return lines;
+}
+
+std::string SymbolicSizes::findUnusedName(llvm::function_ref<bool(StringRef)> isNamed) const {
+  for (const auto &[name, size] : options.dims)
+    if (!isNamed(name) && !isFixed(name))
+      return name;
+  return "";
+}
+
+bool SymbolicSizes::loosen(unsigned symbol) {
+  nn::ComputedDims dims = computed();
+  return dims.isComputed(symbol) && nn::getConstantDim(dims.getBound(symbol)) && assumptions.loosened.insert(names[symbol]).second;
+}
+
+std::string SymbolicSizes::makeName(const Twine &stemName) const {
   // Expressions in the library's tables use the name as a field, so it must be an identifier.
   std::string stem;
   for (char c : stemName.str())
@@ -41,8 +82,15 @@ AffineExpr SymbolicSizes::addComputed(const Twine &stemName, AffineExpr bound) {
   std::string unique = stem;
   for (unsigned number = 2; llvm::is_contained(names, unique); ++number)
     unique = stem + "_" + std::to_string(number);
+  return unique;
+}
+
+AffineExpr SymbolicSizes::addComputed(const Twine &stemName, AffineExpr bound) {
+  std::string unique = makeName(stemName);
   std::string name = options.rename(unique);
   originals[name].insert(unique);
+  if (!bound)
+    bound = getRaised(unique + "_most");
   names.push_back(name);
   computedBounds.push_back(nn::simplifyDim(bound));
   facts.bound(names.size() - 1, {0, facts.getRange(bound).most});
@@ -178,6 +226,11 @@ void SymbolicSizes::recordSymbols(ModuleOp module) const {
   module->setAttr(nn::symbolsAttrName, b.getStrArrayAttr(texts));
   if (!computedBounds.empty())
     module->setAttr(nn::computedSymbolsAttrName, AffineMapAttr::get(AffineMap::get(0, computed().given(), computedBounds, &context)));
+  SmallVector<int64_t> positions;
+  for (const std::string &name : assumptions.raised)
+    positions.push_back(cast<AffineSymbolExpr>(raised.lookup(name)).getPosition());
+  if (!positions.empty())
+    module->setAttr(nn::raisedSymbolsAttrName, b.getDenseI64ArrayAttr(positions));
 }
 
 void SymbolicSizes::record(ModuleOp module) const {

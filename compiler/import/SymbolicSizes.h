@@ -22,7 +22,16 @@ public:
   /// @{
   /// The dimension that the model calls so: a number if the options fix it, or its symbol.
   AffineExpr get(llvm::StringRef name);
-  /// A new symbol for a size that the model computes, at most `bound`.
+  /// Adds the bounds that earlier rounds of the import have asked for, behind the dimensions of inputs.
+  void addRaised();
+  /// What the library says of itself about them, for programs that run it.
+  std::vector<std::pair<std::string, std::string>> describeRaised() const;
+  /// Has the next round of the import give a size that the model computes, and whose bound is a number, a bound of the caller's. False: it has had that.
+  bool loosen(unsigned symbol);
+  /// Whether that is so in this round: of a symbol, or of the one that would be the next with this name.
+  bool isLoosened(unsigned symbol) const { return assumptions.loosened.contains(names[symbol]); }
+  bool isLoosened(const llvm::Twine &stemName) const { return assumptions.loosened.contains(options.rename(makeName(stemName))); }
+  /// A new symbol for a size that the model computes, at most `bound`; null: the caller gives a bound.
   AffineExpr addComputed(const llvm::Twine &stemName, AffineExpr bound);
   unsigned size() const { return names.size(); }
   llvm::ArrayRef<std::string> listNames() const { return names; }
@@ -30,6 +39,8 @@ public:
   bool isKnown(llvm::StringRef name) const { return byName.contains(options.rename(name)) || options.dims.count(options.rename(name)); }
   /// Whether an input has a dimension of that name which the options fix.
   bool isFixed(llvm::StringRef name) const { return fixed.contains(name); }
+  /// A name that the options make static, and that is none of an input's dimensions nor of a bound; empty: there is none.
+  std::string findUnusedName(llvm::function_ref<bool(llvm::StringRef)> isNamed) const;
   /// What is wrong with the names that the options give to dimensions; empty if nothing is.
   std::string findFaultInRenames() const;
   /// Forgets the symbols and constraints that came after a mark.
@@ -81,6 +92,11 @@ public:
   void noteSpread(AffineExpr dim, AffineExpr other) { spread.insert_range(llvm::ArrayRef{dim, other}); }
   bool isSpread(AffineExpr dim) const { return spread.contains(dim); }
   SqueezedDims &getSqueezed() { return squeezed; }
+  /// Whether declared shapes are taken for sizes that data decide, and notes that there is one.
+  bool trustsShapes() {
+    assumptions.hasDeclared = true;
+    return assumptions.trustsShapes;
+  }
   /// @}
 
   /// Writes the symbols into the module; the other one writes the constraints, too.
@@ -88,6 +104,11 @@ public:
   void record(mlir::ModuleOp module) const;
 
 private:
+  /// An identifier that no dimension has yet.
+  std::string makeName(const llvm::Twine &stemName) const;
+  /// The bound of a size that nothing else bounds: a number from the options, or a symbol if an earlier round has asked for it.
+  AffineExpr getRaised(const std::string &name);
+
   mlir::MLIRContext &context;
   const ImportOptions &options;
   SqueezedDims &squeezed;
@@ -95,6 +116,8 @@ private:
   nn::DimFacts facts;
   llvm::SmallVector<std::string> names;
   llvm::StringMap<AffineExpr> byName;
+  /// The bounds that a run raises, by what the import calls them.
+  llvm::StringMap<AffineExpr> raised;
   llvm::StringSet<> fixed;
   /// The model's names of the dimensions, by those that they have here.
   std::map<std::string, std::set<std::string>> originals;

@@ -20,36 +20,14 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
     execution.inputTensors.push_back(&input);
     execution.inputPointers.push_back(input.getData());
   }
-  for (auto [number, info] : llvm::enumerate(model.getOutputs())) {
-    Expected<std::optional<int64_t>> most = model.getMostElements(number, execution.dims);
-    if (!most)
-      return most.takeError();
-    Expected<llvm::SmallVector<int64_t>> shape = *most ? llvm::SmallVector<int64_t>{**most} : model.getShape(info, execution.dims);
-    if (!shape)
-      return shape.takeError();
-    Expected<Tensor> output = Tensor::create(ElementType(info.element_type), *shape);
-    if (!output)
-      return makeError("output '" + llvm::Twine(info.name) + "': " + llvm::toString(output.takeError()));
-    execution.outputPointers.push_back(output->getData());
-    execution.outputs.push_back(Tensor());
-    (*most ? execution.rooms[number] : execution.outputs.back()) = std::move(*output);
-  }
   // A struct of no pointers has one reserved member.
   execution.inputPointers.push_back(nullptr);
-  execution.outputPointers.push_back(nullptr);
-  Expected<size_t> needed = model.getWorkspaceSize(execution.dims);
-  if (!needed)
-    return needed.takeError();
-  if (*needed == SIZE_MAX)
-    return makeError("the model cannot run with these dimensions: " + llvm::Twine(kiln_status_string(KILN_STATUS_SIZE_OVERFLOW)) +
-                     ", or one of them is outside of its bounds");
-  Expected<Tensor> workspace = Tensor::create(KILN_ELEMENT_U8, int64_t(*needed));
-  if (!workspace)
-    return makeError("workspace: " + llvm::toString(workspace.takeError()));
-  execution.workspace = std::move(*workspace);
+  if (llvm::Error error = execution.makeRoom())
+    return std::move(error);
+  int64_t needed = execution.workspace.getByteSize();
   if (model.launched || model.weights.size() > 1) {
     Expected<std::unique_ptr<RankTeam>> team = model.launched ? model.launched->prepare(execution.inputTensors, given)
-                                                              : ThreadTeam::create(int32_t(model.getInfo().num_ranks), execution.listBuffers(), *needed);
+                                                              : ThreadTeam::create(int32_t(model.getInfo().num_ranks), execution.listBuffers(), needed);
     if (!team)
       return team.takeError();
     execution.team = std::move(*team);
@@ -57,6 +35,57 @@ Expected<Execution> Execution::prepare(const LoadedModel &model, llvm::ArrayRef<
   if (llvm::Error error = execution.prepareStages())
     return std::move(error);
   return std::move(execution);
+}
+
+/// Gives outputs and workspace the memory that the dimensions ask for.
+llvm::Error Execution::makeRoom() {
+  outputs.clear();
+  outputPointers.clear();
+  rooms.clear();
+  for (auto [number, info] : llvm::enumerate(model->getOutputs())) {
+    Expected<std::optional<int64_t>> most = model->getMostElements(number, dims);
+    if (!most)
+      return most.takeError();
+    Expected<llvm::SmallVector<int64_t>> shape = *most ? llvm::SmallVector<int64_t>{**most} : model->getShape(info, dims);
+    if (!shape)
+      return shape.takeError();
+    Expected<Tensor> output = Tensor::create(ElementType(info.element_type), *shape);
+    if (!output)
+      return makeError("output '" + llvm::Twine(info.name) + "': " + llvm::toString(output.takeError()));
+    outputPointers.push_back(output->getData());
+    outputs.push_back(Tensor());
+    (*most ? rooms[number] : outputs.back()) = std::move(*output);
+  }
+  outputPointers.push_back(nullptr);
+  Expected<size_t> needed = model->getWorkspaceSize(dims);
+  if (!needed)
+    return needed.takeError();
+  if (*needed == SIZE_MAX)
+    return makeError("the model cannot run with these dimensions: " + llvm::Twine(kiln_status_string(KILN_STATUS_SIZE_OVERFLOW)) +
+                     ", or one of them is outside of its bounds");
+  Expected<Tensor> bytes = Tensor::create(KILN_ELEMENT_U8, int64_t(*needed));
+  if (!bytes)
+    return makeError("workspace: " + llvm::toString(bytes.takeError()));
+  workspace = std::move(*bytes);
+  return llvm::Error::success();
+}
+
+/// Makes the room that a run has asked for, which raises dimensions that bound sizes of which only the data tell. False: it has raised none.
+Expected<bool> Execution::grow(const std::vector<int64_t> &before) {
+  if (team || !stages.empty())
+    return false;
+  bool isRaised = false;
+  for (int symbol = 0; symbol < model->getNumGiven(); ++symbol) {
+    const kiln_symbol_info &info = model->getInfo().symbols[symbol];
+    if (dims[symbol] > info.max)
+      return makeError("the model did not run: dimension '" + llvm::Twine(info.name) + "' must be " + llvm::Twine(dims[symbol]) + ", beyond its bound of " +
+                       llvm::Twine(info.max) + "; give --dim " + info.name + "=0.." + llvm::Twine(dims[symbol]));
+    isRaised |= dims[symbol] > before[symbol];
+  }
+  if (isRaised)
+    if (llvm::Error error = makeRoom())
+      return std::move(error);
+  return isRaised;
 }
 
 std::vector<const Tensor *> Execution::listBuffers() const {
@@ -182,7 +211,16 @@ Expected<std::vector<RankTimes>> Execution::takeRankTimes() const { return team 
 llvm::Error Execution::run(const kiln_context *context) {
   if (model->program)
     return runElsewhere({}).takeError();
-  if (kiln_status status = call(context)) {
+  kiln_status status = KILN_STATUS_OK;
+  for (bool isLast = false; !isLast;) {
+    std::vector<int64_t> before = dims;
+    status = call(context);
+    Expected<bool> hasGrown = status == KILN_STATUS_DIMENSION_OUT_OF_BOUNDS ? grow(before) : Expected<bool>(false);
+    if (!hasGrown)
+      return hasGrown.takeError();
+    isLast = !*hasGrown;
+  }
+  if (status) {
     auto again = [&](const kiln_context *watched) { return call(watched); };
     std::string details = status == KILN_STATUS_DIMENSION_MISMATCH ? model->describeDataDemands()
                           : isOfCalls(status)                      ? describeNodes(status, context, again)

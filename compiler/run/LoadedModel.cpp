@@ -182,6 +182,13 @@ std::string LoadedModel::getSymbolField(int symbol) const {
   return info->symbols[symbol].name;
 }
 
+bool LoadedModel::isRaised(int symbol) const {
+  for (int64_t i = 0; i < info->num_metadata; ++i)
+    if (llvm::StringRef key = info->metadata[i].key; key.consume_front("kiln.raised.") && key == info->symbols[symbol].name)
+      return true;
+  return false;
+}
+
 llvm::StringRef LoadedModel::findCut(llvm::StringRef tensor) const {
   for (int64_t i = 0; i < info->num_metadata; ++i)
     if (llvm::StringRef key = info->metadata[i].key; key.consume_front("kiln.shard.") && key == tensor)
@@ -287,6 +294,9 @@ Expected<std::vector<int64_t>> LoadedModel::inferDims(ArrayRef<Tensor> inputs, c
   for (int symbol = 0; symbol < info->num_symbols; ++symbol)
     if (auto size = given.find(info->symbols[symbol].name); dims[symbol] == unbound && size != given.end())
       dims[symbol] = size->second;
+  for (int symbol = 0; symbol < getNumGiven(); ++symbol)
+    if (dims[symbol] == unbound && isRaised(symbol))
+      dims[symbol] = 0;
   // Twice: the first solution may open the way to the next, and the second round checks.
   for (int round = 0; round < 2; ++round)
     for (auto [tensor, input] : llvm::zip_equal(getInputs(), inputs))

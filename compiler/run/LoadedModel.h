@@ -48,6 +48,8 @@ public:
   const Program *getProgram() const { return program.get(); }
   llvm::ArrayRef<kiln_tensor_info> getInputs() const { return {info->inputs, size_t(info->num_inputs)}; }
   llvm::ArrayRef<kiln_tensor_info> getOutputs() const { return {info->outputs, size_t(info->num_outputs)}; }
+  /// Whether a run raises the dimension, which the caller guesses.
+  bool isRaised(int symbol) const;
   /// The dimension along which an input or output is cut, of which each rank has its part, one for each axis of the grid; empty if all have the whole.
   llvm::StringRef findCut(llvm::StringRef tensor) const;
   llvm::ArrayRef<kiln_sequence_info> getSequences() const { return {info->sequences, size_t(info->num_sequences)}; }
@@ -147,6 +149,8 @@ private:
   kiln_status callStages(int32_t rank, const kiln_context *context) const;
   bool areGuardsIntact() const;
   llvm::Error shapeOutputs();
+  llvm::Error makeRoom();
+  llvm::Expected<bool> grow(const std::vector<int64_t> &before);
   kiln_status callRank(int32_t rank, void *const *outputPlaces, const void *room, const kiln_context *context) const;
   /// The buffers that runs write to.
   std::vector<const Tensor *> listBuffers() const;

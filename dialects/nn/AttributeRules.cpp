@@ -80,6 +80,7 @@ static constexpr kernel::AttributeRule operationRules[] = {
     {symbolsAttrName, "builtin.module", "a list of names", isListOf<StringAttr>},
     {symbolBoundsAttrName, "builtin.module", "a list of [lowest, highest] sizes, each of which may be empty", areBounds},
     {computedSymbolsAttrName, "builtin.module", sizes, areSizes},
+    {raisedSymbolsAttrName, "builtin.module", "a list of symbols", areSpecialSizes},
     {constraintsAttrName, "builtin.module", sizes, areSizes},
     {constraintNodesAttrName, "builtin.module", "a list of texts, one for each constraint", isListOf<StringAttr>},
     {metadataAttrName, "builtin.module", "a list of texts, keys and values in turn", isListOf<StringAttr>},

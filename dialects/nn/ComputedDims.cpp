@@ -12,8 +12,15 @@ ComputedDims::ComputedDims(ModuleOp module) {
   auto computed = module->getAttrOfType<AffineMapAttr>(computedSymbolsAttrName);
   if (computed)
     bounds.assign(computed.getValue().getResults().begin(), computed.getValue().getResults().end());
+  if (auto symbols = module->getAttrOfType<DenseI64ArrayAttr>(raisedSymbolsAttrName))
+    raised.assign(symbols.asArrayRef().begin(), symbols.asArrayRef().end());
   size_t count = names ? names.size() : 0;
   numGiven = count > bounds.size() ? count - bounds.size() : 0;
+}
+
+std::optional<unsigned> ComputedDims::findRaised(unsigned symbol) const {
+  auto bound = dyn_cast_or_null<AffineSymbolExpr>(isComputed(symbol) ? getBound(symbol) : AffineExpr());
+  return bound && isRaised(bound.getPosition()) ? std::optional(bound.getPosition()) : std::nullopt;
 }
 
 void ComputedDims::collect(AffineExpr expr, SmallVectorImpl<unsigned> &symbols) const {

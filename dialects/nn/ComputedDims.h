@@ -9,6 +9,7 @@
 
 #include "dialects/nn/Dims.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace kiln::nn {
 
@@ -24,6 +25,10 @@ public:
   unsigned total() const { return numGiven + bounds.size(); }
   bool isComputed(unsigned symbol) const { return symbol >= numGiven && symbol < total(); }
   mlir::AffineExpr getBound(unsigned symbol) const { return bounds[symbol - numGiven]; }
+  /// The given symbol that is the bound of a computed one and that a run raises where it is too small; nullopt where the bound always holds.
+  std::optional<unsigned> findRaised(unsigned symbol) const;
+  /// Whether a run raises a given symbol.
+  bool isRaised(unsigned symbol) const { return llvm::is_contained(raised, symbol); }
 
   /// Whether the expression contains a computed symbol.
   bool isIn(mlir::AffineExpr expr) const;
@@ -41,6 +46,7 @@ private:
 
   unsigned numGiven = 0;
   llvm::SmallVector<mlir::AffineExpr> bounds;
+  llvm::SmallVector<int64_t> raised;
 };
 
 } // namespace kiln::nn

@@ -32,6 +32,8 @@ void setMetadata(mlir::ModuleOp module, llvm::ArrayRef<std::pair<std::string, st
 void removeMetadata(mlir::ModuleOp module, llvm::StringRef prefix);
 /// The keys that Kiln adds begin with it, and those of a file never do.
 inline constexpr llvm::StringLiteral ownMetadata = "kiln.";
+/// The beginning of a key of the metadata: the name of a dimension that a run raises follows.
+inline constexpr llvm::StringLiteral raisedMetadata = "kiln.raised.";
 
 } // namespace kiln::nn
 

@@ -62,7 +62,8 @@ class _Info(ctypes.Structure):
                 ("num_kernels", ctypes.c_int32), ("workspace_size", ctypes.c_int64), ("weights_size", ctypes.c_int64),
                 ("weights_checksum", ctypes.c_uint64), ("output_bounds", ctypes.POINTER(ctypes.c_char_p)),
                 ("symbol_bounds", ctypes.POINTER(ctypes.c_char_p)), ("num_computed", ctypes.c_int32), ("num_sequences", ctypes.c_int32),
-                ("unused", ctypes.c_void_p * 7), ("num_metadata", ctypes.c_int64), ("demands", ctypes.POINTER(_Demand)), ("num_demands", ctypes.c_int64)]
+                ("unused", ctypes.c_void_p * 6), ("metadata", ctypes.POINTER(ctypes.c_char_p)),
+                ("num_metadata", ctypes.c_int64), ("demands", ctypes.POINTER(_Demand)), ("num_demands", ctypes.c_int64)]
 
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.floordiv}
@@ -154,6 +155,9 @@ class Model:
         self.inputs = [Tensor(info.inputs[i]) for i in range(info.num_inputs)]
         self.outputs = [Tensor(info.outputs[i]) for i in range(info.num_outputs)]
         self.dims = {info.symbols[i].name.decode(): (info.symbols[i].min, info.symbols[i].max) for i in range(info.num_symbols - info.num_computed)}
+        # Bounds of sizes that data decide, which a run raises.
+        keys = {info.metadata[2 * i].decode(errors="replace") for i in range(info.num_metadata)}
+        self._raised = {name for name in self.dims if f"kiln.raised.{name}" in keys}
         self._run, self._size = getattr(self._library, f"{name}_run"), getattr(self._library, f"{name}_workspace_size")
         self._size.restype = ctypes.c_size_t
         self._own = threading.local()
@@ -206,7 +210,7 @@ class Model:
         unknown = set(asked) - set(self.dims)
         if unknown:
             raise KilnError(f"{self.name}: there is no dimension '{min(unknown)}'")
-        values = [asked.get(name) for name in self.dims]
+        values = [asked.get(name, 0 if name in self._raised else None) for name in self.dims]
         for tensor, array in zip(self.inputs, arrays):
             for size, symbol in zip(array.shape, tensor._symbols):
                 if 0 <= symbol < len(values) and values[symbol] is None:
@@ -249,8 +253,20 @@ class Model:
             if array.shape != (expected := tensor._extents(names)):
                 raise KilnError(f"{self.name}: input '{tensor.name}' has the shape {list(array.shape)}, expected {list(expected)}")
         self._check(values, MISMATCH)
-        numbers = (ctypes.c_int64 * max(len(values), 1))(*values)
-        bytes_ = self._size(ctypes.byref(numbers)) if values else self._size()
+        while True:
+            numbers = (ctypes.c_int64 * max(len(values), 1))(*values)
+            try:
+                return self._call(arrays, numbers, bool(values))
+            except KilnError as error:
+                raised = [max(old, new) for old, new in zip(values, numbers[:len(self.dims)])]
+                if error.status != OUT_OF_BOUNDS or raised == values[:len(self.dims)]:
+                    raise
+                values[:len(self.dims)] = raised
+                self._check(values, OUT_OF_BOUNDS)
+
+    def _call(self, arrays, numbers, has_dims):
+        names = dict(zip(self._names, numbers))
+        bytes_ = self._size(ctypes.byref(numbers)) if has_dims else self._size()
         if bytes_ == ctypes.c_size_t(-1).value:
             raise KilnError(f"{self.name}: {STATUSES[21]}", 21)
         if getattr(self._own, "workspace", None) is None or self._own.workspace.size < bytes_:
@@ -259,7 +275,7 @@ class Model:
         rooms = [_evaluate(bounds[i].decode(), names) if bounds else int(numpy.prod(tensor._extents(names), dtype=numpy.int64))
                  for i, tensor in enumerate(self.outputs)]
         results = [numpy.empty(max(room, 1), tensor.dtype) for tensor, room in zip(self.outputs, rooms)]
-        self._launch(numbers if values else None, arrays, results)
+        self._launch(numbers if has_dims else None, arrays, results)
         names = dict(zip(self._names, numbers))
         shapes = [tensor._extents(names) for tensor in self.outputs]
         return {tensor.name: result[:int(numpy.prod(shape, dtype=numpy.int64))].reshape(shape)

@@ -78,8 +78,8 @@ class Library:
                     sizes.setdefault(tensor.dim_texts[axis].decode(), size)
         names = self.symbols()
         given = len(names) - self.info.num_computed
-        # A run writes the last ones.
-        return [sizes[name] if index < given else 0 for index, name in enumerate(names)], arrays
+        # A run writes the last ones, and raises bounds that no input has.
+        return [sizes.get(name, 0) if index < given else 0 for index, name in enumerate(names)], arrays
 
     def symbols(self):
         """As the texts of dimensions spell them."""
@@ -88,9 +88,18 @@ class Library:
     def run(self, inputs, threads):
         """[(name, array)] of the outputs."""
         dims, arrays = self.bind(inputs)
-        rooms = [np.empty(room, TYPES[tensor.element_type]) for tensor, room in zip(self.info.outputs, self.rooms(dims))]
-        values = np.array(dims, np.int64)
-        self.call(values, arrays, rooms, threads)
+        given = len(dims) - self.info.num_computed
+        while True:
+            rooms = [np.empty(room, TYPES[tensor.element_type]) for tensor, room in zip(self.info.outputs, self.rooms(dims))]
+            values = np.array(dims, np.int64)
+            try:
+                self.call(values, arrays, rooms, threads)
+                break
+            except RuntimeError:
+                raised = values[:given].tolist()
+                if raised == dims[:given] or any(size > symbol.max for size, symbol in zip(raised, self.info.symbols)):
+                    raise
+                dims[:given] = raised
         sizes = dict(zip(self.symbols(), values.tolist()))
         shapes = [[evaluate(tensor, axis, sizes) for axis in range(tensor.rank)] for tensor in self.info.outputs[:self.info.num_outputs]]
         return [(tensor.name.decode(), room[:int(np.prod(shape))].reshape(shape)) for tensor, room, shape in zip(self.info.outputs, rooms, shapes)]

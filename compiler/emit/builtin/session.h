@@ -26,9 +26,12 @@ public:
   // Runs the model. After a status other than KILN_STATUS_OK, message() says what is wrong and outputs are unspecified.
   kiln_status try_run() noexcept {
     text[0] = '\0';
-    last = prepare();
-    if (last == KILN_STATUS_OK)
-      last = call();
+    do {
+      mustRepeat = false;
+      last = prepare();
+      if (last == KILN_STATUS_OK)
+        last = call();
+    } while (mustRepeat);
     return last;
   }
   // The text for the last run; empty if it succeeded.
@@ -137,6 +140,8 @@ private:
           dims[symbol] = given[first(number) + size_t(axis)];
     }
     for (size_t symbol = 0; symbol < given_symbols; ++symbol) {
+      if (dims[symbol] == unset && Model::is_raised(symbol))
+        dims[symbol] = raised[symbol];
       const kiln_symbol_info &known = Model::info().symbols[symbol];
       if (dims[symbol] == unset)
         return fail(KILN_STATUS_INVALID_ARGUMENT, "dimension '%s' is not set; set it, or give the shape of an input that has it", known.name);
@@ -188,12 +193,24 @@ private:
     return workspace.reserve(bytes) ? KILN_STATUS_OK : fail(KILN_STATUS_OUT_OF_MEMORY, "out of memory for a workspace of %zu bytes", bytes);
   }
 
+  // Keeps the bounds that a run has raised for the next one. False: there are none.
+  bool hasRaised() noexcept {
+    bool isNew = false;
+    for (size_t symbol = 0; symbol < given_symbols; ++symbol)
+      if (Model::is_raised(symbol) && asked[symbol] == unset && dims[symbol] > raised[symbol]) {
+        raised[symbol] = dims[symbol];
+        isNew = true;
+      }
+    mustRepeat = isNew;
+    return isNew;
+  }
+
   kiln_status call() noexcept {
     void *places[Model::inputs + Model::outputs + 1];
     for (size_t number = 0; number < Model::inputs + Model::outputs; ++number)
       places[number] = arguments[number].isSet && arguments[number].data ? arguments[number].data : arguments[number].own.data();
     if (kiln_status status = Model::run(dims, places, weights, workspace.data(), context))
-      return fail(status, "status %d: %s", int(status), detail::status_text(status));
+      return status == KILN_STATUS_DIMENSION_OUT_OF_BOUNDS && hasRaised() ? status : fail(status, "status %d: %s", int(status), detail::status_text(status));
     Model::shapes(dims, shapes);
     hasRun = true;
     return KILN_STATUS_OK;
@@ -201,13 +218,13 @@ private:
 
   detail::argument arguments[Model::inputs + Model::outputs + 1];
   int64_t shapes[Model::extents + 1] = {}, given[Model::extents + 1] = {};
-  int64_t dims[Model::symbols + 1] = {}, asked[Model::symbols + 1] = {};
+  int64_t dims[Model::symbols + 1] = {}, asked[Model::symbols + 1] = {}, raised[Model::symbols + 1] = {};
   detail::buffer workspace;
   const void *weights = nullptr;
   size_t weightsSize = 0;
   const kiln_context *context = nullptr;
   kiln_status last = KILN_STATUS_OK;
-  bool hasRun = false;
+  bool hasRun = false, mustRepeat = false;
   char text[512] = {};
 };
 

@@ -140,7 +140,7 @@ static LogicalResult slice(Node &node) {
 static std::optional<DimExprs> declaredExtents(Node &node, int64_t axis) {
   DimExprs extents;
   for (unsigned i = 0; i < node.numOutputs(); ++i) {
-    auto dims = node.declaredDims(i);
+    auto dims = node.trustedDims(i);
     if (!dims || axis >= static_cast<int64_t>(dims->size()))
       return makeDataDims(node, node.input(1), SmallVector<AffineExpr>(node.numOutputs(), node.dims(node.input(0))[axis]), "part");
     extents.push_back((*dims)[axis]);
@@ -233,7 +233,7 @@ static LogicalResult tile(Node &node) {
   Value x = node.input(0);
   DimExprs dims = node.dims(x), apart, repeated, joined;
   std::optional<DimExprs> repeats;
-  if (auto declared = node.declaredDims(); declared && !node.isKnown(1) && declared->size() == dims.size()) {
+  if (auto declared = node.isKnown(1) ? std::nullopt : node.trustedDims(); declared && declared->size() == dims.size()) {
     repeats.emplace();
     for (auto [to, from] : llvm::zip_equal(*declared, dims))
       repeats->push_back(divideExactly({to}, {from}, node.context()));
@@ -284,23 +284,34 @@ static void checkBorder(Node &node, PadMode mode, AffineExpr kept, AffineExpr am
     (void)node.error("cannot reflect " + Twine(*border) + " elements of a dimension of size " + Twine(*size) + ": the border must be smaller");
 }
 
+/// Amounts of both sides that data may decide. No more than there is can be cut off.
+static std::optional<DimExprs> readPads(Node &node, Value x, ArrayRef<int64_t> axes) {
+  SmallVector<AffineExpr> sizes;
+  for (unsigned side = 0; side < 2; ++side)
+    for (int64_t given : axes)
+      sizes.push_back(node.dims(x)[node.axis(given, node.rank(x))]);
+  return sizes.empty() ? node.knownIntegers(1, "pads") : readAmounts(node, 1, sizes, "pads");
+}
+
 /// Up to opset 10 of ONNX what is padded are attributes, else inputs.
 static LogicalResult padBy(Node &node, bool areInputs) {
   Value x = node.input(0);
   int64_t rank = node.rank(x);
   std::optional<PadMode> mode = padMode(node);
   std::optional<DimExprs> pads;
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (node.hasInput(3))
+    axes = node.constantIntegers(3, "axes").value_or(SmallVector<int64_t>());
+  if (node.axes(axes, rank); node.failed() || !mode)
+    return failure();
   if (!areInputs) {
     pads.emplace();
     for (int64_t amount : node.findInts(node.opset < 2 ? "paddings" : "pads").value_or(SmallVector<int64_t>()))
       pads->push_back(node.number(amount));
   } else {
-    pads = node.knownIntegers(1, "pads");
+    pads = readPads(node, x, axes);
   }
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  if (node.hasInput(3))
-    axes = node.constantIntegers(3, "axes").value_or(SmallVector<int64_t>());
-  if (node.axes(axes, rank); node.failed() || !mode)
+  if (!pads)
     return failure();
   if (pads->size() != 2 * axes.size())
     return node.error("pads has " + Twine(pads->size()) + " entries, expected " + Twine(2 * axes.size()));

@@ -1,6 +1,8 @@
 //===- DataSized.cpp - Results whose size only the data tells ----------------===//
 #include "compiler/import/AlignDims.h"
+#include "compiler/import/DataDims.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/SymbolicSizes.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNCallOps.h"
 #include "dialects/nn/NNDataMovementOps.h"
@@ -20,17 +22,27 @@ namespace kiln::import {
 static uint64_t positionOf(AffineExpr symbol) { return mlir::cast<AffineSymbolExpr>(symbol).getPosition(); }
 static RankedTensorType countType(Node &node) { return RankedTensorType::get({1}, node.builder().getI64Type()); }
 
+/// The result with a size that the caller bounds, where the own bound of its count is too large for what is made of it.
+static Value loosen(Node &node, Value result, int64_t axis, Value counted, AffineExpr count) {
+  if (node.failed() || !node.sizes().isLoosened(positionOf(count)))
+    return result;
+  AffineExpr size = makeDataDim(node, counted, AffineExpr(), node.outputName(0) + "_kept");
+  return node.failed() ? result : node.slice(result, axis, node.number(0), size);
+}
+
 /// [rank, count] coordinates of what is not zero.
 static Value makeNonZero(Node &node, Value x, const Twine &name) {
   // Values that one mask chooses are of one size.
   for (Operation *user : x.getUsers())
-    if (auto known = dyn_cast<NonZeroOp>(user); known && known->getParentRegion()->isAncestor(node.builder().getInsertionBlock()->getParent()))
+    if (auto known = dyn_cast<NonZeroOp>(user); known && !node.sizes().isLoosened(known.getCounts()) &&
+                                                 known->getParentRegion()->isAncestor(node.builder().getInsertionBlock()->getParent()))
       return known.getIndices();
   AffineExpr count = node.computedDim(getNumElements(node.dims(x), node.context()), name);
   RankedTensorType type = node.type({node.number(node.rank(x)), count}, node.builder().getI64Type());
   if (node.failed())
     return {};
-  return NonZeroOp::create(node.builder(), node.loc, type, countType(node), x, positionOf(count)).getIndices();
+  auto op = NonZeroOp::create(node.builder(), node.loc, type, countType(node), x, positionOf(count));
+  return loosen(node, op.getIndices(), 1, op.getCount(), count);
 }
 
 static LogicalResult nonZero(Node &node) {
@@ -119,7 +131,14 @@ static LogicalResult findUnique(Node &node, bool sorted, ArrayRef<unsigned> outp
   if (node.failed())
     return failure();
   auto op = UniqueOp::create(node.builder(), node.loc, {counted, whole, counted, countType(node)}, keys, sorted, positionOf(count));
-  Value values[] = {node.make<GatherOp>(type, x, op.getFirst(), axis), op.getFirst(), op.getInverse(), op.getSizes()};
+  Value first = loosen(node, op.getFirst(), 0, op.getCount(), count), counts = op.getSizes();
+  dims[axis] = node.dims(first)[0];
+  if (first != op.getFirst())
+    counts = node.slice(counts, 0, node.number(0), dims[axis]);
+  type = node.type(dims, node.elementType(x));
+  if (node.failed())
+    return failure();
+  Value values[] = {node.make<GatherOp>(type, x, first, axis), first, op.getInverse(), counts};
   for (auto [i, of] : llvm::enumerate(outputs))
     if ((i == 0 || node.hasOutput(i)) && mlir::failed(node.result(i, values[of])))
       return failure();
@@ -184,7 +203,7 @@ static LogicalResult nonMaxSuppression(Node &node) {
   if (node.failed())
     return failure();
   auto op = NonMaxSuppressionOp::create(node.builder(), node.loc, type, countType(node), boxes, scores, limit, iou, score, center == 1, positionOf(count));
-  return node.result(op.getSelected());
+  return node.result(loosen(node, op.getSelected(), 0, op.getCount(), count));
 }
 
 //===- ImageDecoder --------------------------------------------------------===//

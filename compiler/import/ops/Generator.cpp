@@ -51,7 +51,7 @@ static LogicalResult constant(Node &node) {
 }
 
 static LogicalResult constantOfShape(Node &node) {
-  auto declared = node.isKnown(0) ? std::nullopt : node.declaredDims();
+  auto declared = node.isKnown(0) ? std::nullopt : node.trustedDims();
   auto dims = declared ? declared : readSizes(node, 0, "the shape");
   if (declared)
     expectInRun(node, node.input(0), *declared);
@@ -94,12 +94,10 @@ static void expectCount(Node &node, Value step, AffineExpr count) {
   expectInRun(node, node.failed() ? expected : node.compare<EqualOp>(steps, expected));
 }
 
-/// The length of a range of integers that sizes decide.
+/// The length of a range of integers that sizes decide, with a constant step.
 static AffineExpr countSteps(Node &node, AffineExpr start, AffineExpr limit, AffineExpr delta) {
   auto by = nn::getConstantDim(delta), first = nn::getConstantDim(start), last = nn::getConstantDim(limit);
-  if (!by)
-    (void)node.unsupported("the step is symbolic", "make the dimension static with --dim");
-  else if (*by == 0)
+  if (*by == 0)
     (void)node.error("delta is zero");
   if (node.failed())
     return node.number(0);
@@ -131,8 +129,8 @@ static AffineExpr countRealSteps(Node &node, Value step) {
   return node.clampLow(nn::simplifyDim((difference->expr * by->divisor).ceilDiv(divisor)), node.number(0), "the range ends before it starts");
 }
 
-/// The length of a range of integers that data decide: of one that begins where data say and has a constant length, or of one whose limit has a bound.
-static AffineExpr countByData(Node &node, Value step, AffineExpr start, AffineExpr delta) {
+/// The length of a range of integers that begins where data say and has a constant length, or whose limit has a bound; else null.
+static AffineExpr countWithBound(Node &node, Value step, AffineExpr start, AffineExpr delta) {
   auto by = delta ? nn::getConstantDim(delta) : std::nullopt;
   if (!isa<IntegerType>(node.elementType(step)) || !by || *by < 1)
     return {};
@@ -154,6 +152,15 @@ static AffineExpr countByData(Node &node, Value step, AffineExpr start, AffineEx
   return node.failed() ? AffineExpr() : makeDataDim(node, steps, nn::simplifyDim(most.ceilDiv(*by)), node.outputName(0) + "_count");
 }
 
+/// The length of any range: ceil((limit - start) / delta) as the data have it, with the quotient in f64.
+static AffineExpr countByData(Node &node, Value step) {
+  Type f64 = node.builder().getF64Type();
+  auto scalar = [&](Value value) { return node.reshape(value, {}); };
+  Value distance = node.cast(node.binary<nn::SubOp>(scalar(node.input(1)), scalar(node.input(0))), f64);
+  Value steps = node.failed() ? distance : node.unary<nn::CeilOp>(node.binary<nn::DivOp>(distance, node.cast(scalar(step), f64)));
+  return node.failed() ? AffineExpr() : makeDataDim(node, node.cast(steps, node.builder().getI64Type()), AffineExpr(), node.outputName(0) + "_count");
+}
+
 /// start + delta * i. The count is known for known bounds, or from expressions when delta is one, which it is where com.microsoft's has none.
 static LogicalResult range(Node &node) {
   Type element = node.elementType(node.input(0));
@@ -163,19 +170,21 @@ static LogicalResult range(Node &node) {
     if (nn::getConstantDim(nn::getNumElements(node.dims(node.input(i)), node.context())) != 1 || node.elementType(node.input(i)) != element)
       return node.error("start, limit and delta must be scalars of one type");
   AffineExpr count;
-  auto isKnown = [&](Value value) { return getContents(value).has_value() || node.findIntegers(value); };
+  auto isConstant = [&](Value value) { return node.findNumbers(value).has_value(); };
   auto start = node.findIntegers(node.input(0)), limit = node.findIntegers(node.input(1));
   auto delta = given == 3 ? node.findIntegers(step) : std::optional(DimExprs{node.number(1)});
-  if (start && limit && delta) {
+  if (start && limit && delta && nn::getConstantDim(delta->front())) {
     count = countSteps(node, start->front(), limit->front(), delta->front());
   } else if (AffineExpr steps = countRealSteps(node, step)) {
     count = steps;
-  } else if (AffineExpr length = countByData(node, step, start ? start->front() : AffineExpr(), delta ? delta->front() : AffineExpr())) {
+  } else if (AffineExpr length = countWithBound(node, step, start ? start->front() : AffineExpr(), delta ? delta->front() : AffineExpr())) {
     count = length;
-  } else if (auto declared = node.declaredDims();
-             declared && declared->size() == 1 && !(isKnown(node.input(0)) && isKnown(node.input(1)) && isKnown(step))) {
-    count = declared->front();
-    expectCount(node, step, count);
+  } else if (!(isConstant(node.input(0)) && isConstant(node.input(1)) && isConstant(step))) {
+    auto declared = node.trustedDims();
+    bool isDeclared = declared && declared->size() == 1;
+    count = isDeclared ? declared->front() : countByData(node, step);
+    if (isDeclared)
+      expectCount(node, step, count);
   } else {
     double bounds[3] = {0, 0, 1};
     for (unsigned i = 0; i < given; ++i) {
@@ -237,12 +246,23 @@ static LogicalResult trilu(Node &node) {
   return node.failed() ? failure() : node.result(strings.restore(node.make<SelectOp>(x.getType(), keeps, x, fill)));
 }
 
+/// A depth that data decide, which may be of any type of numbers.
+static std::optional<Contents> readDepth(Node &node) {
+  Value depth = node.input(1);
+  if (!node.unify(getNumElements(node.dims(depth), node.context()), node.number(1), "depth must be one number: elements"))
+    return std::nullopt;
+  return Contents{{makeDataDim(node, depth, findUpperBound(node, depth), node.outputName(0) + "_depth")}};
+}
+
 /// values[1] where the place along the new axis equals the index, values[0] elsewhere. Negative indices count from the end.
 static LogicalResult oneHot(Node &node) {
   Value indices = node.input(0), values = node.input(2);
   auto depth = getContents(node.input(1), &node.facts());
   int64_t rank = node.rank(indices), axis = node.axis(node.getInt("axis", -1), rank + 1);
-  if (auto declared = node.declaredDims(); !depth && declared && static_cast<int64_t>(declared->size()) == rank + 1 && !node.failed()) {
+  auto declared = depth ? std::nullopt : node.trustedDims();
+  if (!depth && !node.failed() && !declared)
+    depth = readDepth(node);
+  if (!depth && declared && static_cast<int64_t>(declared->size()) == rank + 1 && !node.failed()) {
     depth = Contents{{(*declared)[axis]}};
     expectInRun(node, node.cast(node.input(1), node.builder().getI64Type()), (*declared)[axis]);
   }

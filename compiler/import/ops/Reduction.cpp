@@ -191,7 +191,7 @@ static LogicalResult topK(Node &node) {
     return failure();
   if (node.opset < 10)
     k.push_back(node.number(node.requireInt("k")));
-  else if (auto declared = node.declaredDims(); declared && !node.isKnown(1) && declared->size() == dims.size()) {
+  else if (auto declared = node.isKnown(1) ? std::nullopt : node.trustedDims(); declared && declared->size() == dims.size()) {
     k.push_back((*declared)[axis]);
     expectInRun(node, node.input(1), k);
   } else if (node.isKnown(1)) {

@@ -136,7 +136,8 @@ static std::optional<Target> readTarget(Node &node, Value x, ArrayRef<int64_t> a
     return std::nullopt;
   }
   std::optional<DimExprs> sizes;
-  if (auto declared = node.declaredDims(); policy == "stretch" && declared && !node.isKnown(3) && static_cast<int64_t>(declared->size()) == node.rank(x)) {
+  auto declared = policy == "stretch" && !node.isKnown(3) ? node.trustedDims() : std::nullopt;
+  if (declared && static_cast<int64_t>(declared->size()) == node.rank(x)) {
     sizes.emplace();
     for (int64_t axis : axes)
       sizes->push_back((*declared)[axis]);

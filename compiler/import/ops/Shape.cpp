@@ -3,6 +3,7 @@
 #include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
+#include "compiler/import/SymbolicSizes.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNArithmeticOps.h"
 
@@ -75,13 +76,44 @@ static void expectShape(Node &node, ArrayRef<AffineExpr> from, ArrayRef<AffineEx
   expectInRun(node, node.binary<nn::OrOp>(node.binary<nn::OrOp>(isCopy, isOpen), node.compare<nn::EqualOp>(shape, makeDimVector(node, declared))));
 }
 
+/// A reshape to a shape that data decide: 0 copies a dimension, and -1 stands for what the others leave. A dimension has no other bound than the caller's, as
+/// the operand has the memory.
+static LogicalResult reshapeByData(Node &node, Value x, int64_t rank, bool allowZero) {
+  Type i64 = node.builder().getI64Type();
+  DimExprs from = node.dims(x), copied = from;
+  copied.resize(rank, node.number(-1));
+  Value shape = node.cast(node.reshape(node.input(1), {node.number(rank)}), i64);
+  Value all = makeDimVector(node, {nn::getNumElements(from, node.context())});
+  if (node.failed())
+    return failure();
+  auto equals = [&](double number) { return node.compare<nn::EqualOp>(shape, node.splatLike(shape, number)); };
+  auto choose = [&](Value condition, Value then) { shape = node.make<nn::SelectOp>(shape.getType(), condition, then, shape); };
+  if (!allowZero)
+    choose(equals(0), makeDimVector(node, copied));
+  Value isOpen = equals(-1), ones = node.splatLike(shape, 1);
+  Value others = node.reduce(nn::ReduceKind::Prod, node.make<nn::SelectOp>(shape.getType(), isOpen, ones, shape), {0}, /*keep=*/true);
+  Value rest = node.binary<nn::DivOp>(all, node.binary<nn::MaximumOp>(others, 1.0));
+  choose(isOpen, node.broadcastTo(rest, {node.number(rank)}));
+  if (node.failed())
+    return failure();
+  DimExprs to = makeDataDims(node, shape, SmallVector<AffineExpr>(rank, rank == 1 ? nn::getNumElements(from, node.context()) : AffineExpr()), "size");
+  (void)node.type(to, node.elementType(x));
+  AffineExpr before = nn::getNumElements(from, node.context()), after = nn::getNumElements(to, node.context());
+  if (node.failed() || !node.unify(before, after, "numbers of elements before and after differ"))
+    return failure();
+  return node.result(node.reshape(x, to));
+}
+
 static LogicalResult reshape(Node &node) {
   Value x = node.input(0);
   DimExprs from = node.dims(x), to;
   bool isAttribute = node.opset < 5;
-  auto declared = isAttribute || node.isKnown(1) ? std::nullopt : node.declaredDims();
+  bool allowZero = node.getFlag("allowzero"), isData = !isAttribute && !node.failed() && !node.isKnown(1);
+  auto length = isData ? nn::getConstantDim(nn::getNumElements(node.dims(node.input(1)), node.context())) : std::nullopt;
+  auto declared = !isData ? std::nullopt : length ? node.trustedDims() : node.declaredDims();
+  if (isData && !declared && length && *length > 0 && *length <= node.limits().rank)
+    return reshapeByData(node, x, *length, allowZero);
   auto target = isAttribute ? shapeAttribute(node) : declared ? declared : node.knownIntegers(1, "the shape");
-  bool allowZero = node.getFlag("allowzero");
   if (!target)
     return failure();
   if (declared) {
@@ -242,9 +274,23 @@ static void expectExpanded(Node &node, DimExprs from, ArrayRef<AffineExpr> decla
   expectInRun(node, node.binary<nn::OrOp>(keeps, node.compare<nn::EqualOp>(shape, want)));
 }
 
+/// The size of the shape, or that of the input where the shape has 1: the larger one, but for a 0 that a 1 becomes. A run checks that a size of the shape is
+/// the result's or 1.
+static void chooseExpanded(Node &node, ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> target, MutableArrayRef<AffineExpr> dims) {
+  for (size_t i = 0; i < std::min(dims.size(), target.size()); ++i) {
+    AffineExpr &dim = dims[dims.size() - 1 - i], want = target[target.size() - 1 - i], own = i < from.size() ? from[from.size() - 1 - i] : node.number(1);
+    if (nn::provablyEqual(dim, want) || nn::getConstantDim(want) == 1)
+      continue;
+    if (!nn::provablyEqual(dim, own))
+      dim = nn::simplifyDim(want + (own - 1) * (nn::getSign(want) - nn::getSign(want - 1)));
+    if (!node.sizes().isConstraint(want - dim))
+      node.sizes().addConstraint(nn::getBroadcastConstraint(want, dim), node.describe());
+  }
+}
+
 static LogicalResult expand(Node &node) {
   Value x = node.input(0);
-  auto declared = node.isKnown(1) ? std::nullopt : node.declaredDims();
+  auto declared = node.isKnown(1) ? std::nullopt : node.trustedDims();
   auto target = declared ? declared : readSizes(node, 1, "the shape");
   if (declared)
     expectExpanded(node, node.dims(x), *declared);
@@ -254,7 +300,10 @@ static LogicalResult expand(Node &node) {
     if (auto known = nn::getConstantDim(dim); known && *known < 0)
       return node.error("the shape has the negative entry " + Twine(*known));
   auto dims = node.broadcastDims(node.dims(x), *target);
-  return dims ? node.result(node.broadcastTo(x, *dims)) : failure();
+  if (!dims)
+    return failure();
+  chooseExpanded(node, node.dims(x), *target, *dims);
+  return node.failed() ? failure() : node.result(node.broadcastTo(x, *dims));
 }
 
 static LogicalResult identity(Node &node) { return node.narrowResult(node.input(0), node.narrowType(0)); }

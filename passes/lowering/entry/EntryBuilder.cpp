@@ -101,9 +101,25 @@ Value EntryBuilder::symbol(unsigned position) {
   return cell ? arith::IndexCastOp::create(b, loc, b.getIndexType(), memref::LoadOp::create(b, loc, cell, zero)).getResult() : zero;
 }
 
+/// Ends a run whose size is beyond the bound that the caller gives, which the run raises.
+void EntryBuilder::checkRaised(const SymbolCount &count, Value cell) {
+  std::optional<unsigned> raised = dims.findRaised(count.symbol);
+  if (!raised)
+    return;
+  Location loc = entry.getLoc();
+  auto names = main->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(symbolsAttrName);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0), most = symbols[*raised];
+  Value size = arith::IndexCastOp::create(b, loc, b.getIndexType(), memref::LoadOp::create(b, loc, cell, zero));
+  kernel::ReportOp::create(b, loc, arith::MaxSIOp::create(b, loc, size, most), *raised);
+  Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, size, most);
+  kernel::CheckOp::create(b, loc, fits, "KILN_STATUS_DIMENSION_OUT_OF_BOUNDS",
+                          cast<StringAttr>(names[count.symbol]).getValue().str() + " <= " + cast<StringAttr>(names[*raised]).getValue().str());
+}
+
 /// A group has computed a symbol; `always`: under no condition.
 void EntryBuilder::learnSymbol(const SymbolCount &count, bool always) {
   Value cell = bufferOf(count.count);
+  checkRaised(count, cell);
   OpBuilder::InsertionGuard guard(b);
   if (!always) {
     // Where the group does not run there is nothing to count.

@@ -39,6 +39,7 @@ private:
   mlir::Value allocate(mlir::Location loc, mlir::Type elementType, mlir::AffineExpr most);
   mlir::Value symbol(unsigned position);
   void learnSymbol(const SymbolCount &count, bool always);
+  void checkRaised(const SymbolCount &count, mlir::Value cell);
   void addChecks();
   mlir::Value getStatus(mlir::Location loc);
   mlir::Value countTasks(const KernelBuilder &builder, const LaunchInfo &info);

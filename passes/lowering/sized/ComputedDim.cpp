@@ -1,6 +1,6 @@
 //===- ComputedDim.cpp - A number as a dimension ----------------------------===//
 //
-//   count = min(max(x, 0), bound)
+//   count = min(max(x, 0), bound), or max(x, 0) where the entry checks a bound of the caller's
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/ComputedDims.h"
@@ -18,12 +18,14 @@ using namespace nn;
 
 FailureOr<LaunchInfo> lowerComputedDim(KernelBuilder &k, Operation *anchor) {
   auto op = cast<ComputedDimOp>(anchor);
-  AffineExpr one = k.constant(1), bound = ComputedDims(op->getParentOfType<ModuleOp>()).getBound(op.getCounts());
+  ComputedDims dims(op->getParentOfType<ModuleOp>());
+  bool isChecked = dims.findRaised(op.getCounts()).has_value();
+  AffineExpr one = k.constant(1), bound = dims.getBound(op.getCounts());
   SmallVector<AffineExpr> at(op.getValue().getType().getRank(), k.constant(0));
   k.taskLoop(one, [&](ArrayRef<AffineExpr>) {
     Value zero = k.emitConstant(0), number = arith::IndexCastOp::create(k.builder(), k.loc(), k.builder().getIndexType(), k.value(op.getValue(), at));
     Value positive = choose(k, isLess(k, number, zero), zero, number);
-    IndexArray{k, k.resultBuffer(0)}.store(zero, k.minimum(positive, k.emit(bound)));
+    IndexArray{k, k.resultBuffer(0)}.store(zero, isChecked ? positive : k.minimum(positive, k.emit(bound)));
   });
   return LaunchInfo{one, one, k.constant(16)};
 }

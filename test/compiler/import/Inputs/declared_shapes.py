@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Sizes that only data decide, where the model declares the results' shapes: declared_shapes.py FOLDER
 
-Data that give the declared shapes give numpy's results; a run with others ends with a status that names the value and the node.
+Data that give the declared shapes give numpy's results. Others give those of the data, or end with a status. Where data decide a rank, a run with another one than the declared
+one ends with a status that names the value and the node.
 """
 
 import pathlib
@@ -37,6 +38,22 @@ CASES = {
     "squeezed": ("Squeeze", {}, {"x": column[None], "a": ints(0)}, [column], {"a": [ints(2), ints(-1)]}),
     "unsqueezed": ("Unsqueeze", {}, {"x": line, "a": ints(-1)}, [line[:, None]], {"a": [ints(0), ints(-2)]}),
     "expanded": ("Expand", {}, {"x": column, "s": ints(3, 4)}, [np.broadcast_to(column, (3, 4))], {"s": [ints(3, 5), ints(3, 1), ints(2, 4)]}),
+}
+# Of the operators whose axes data decide: which dimensions the results have, that is, the declared ones.
+RANKS = {"sums", "squeezed", "unsqueezed"}
+resized = lambda x, s: x[:, :, np.arange(s[2]) * 4 // s[2]][:, :, :, np.arange(s[3]) * 4 // s[3]]
+# What other data give; None: a status, as no result is valid.
+BY_DATA = {
+    "fill": lambda s: [np.zeros(s, "f4")],
+    "count": lambda a, b, c: [np.arange(a, b, c)],
+    "part": lambda a, b, c: [np.arange(a, b, c, dtype="f4")],
+    "hot": lambda i, d, v: [(i[:, None] == np.arange(d)).astype("f4")],
+    "sizes": lambda x, r, k, s: [resized(x, s)],
+    "parts": lambda x, s: [x[:s[0]], x[s[0]:]] if sum(s) == len(x) else None,
+    "tiles": lambda x, r: [np.tile(x, r)],
+    "most": lambda x, k: [np.sort(x)[::-1][:k[0]], np.argsort(-x)[:k[0]]] if k[0] >= 0 else None,
+    "shape": lambda x, s: [x.reshape([x.shape[i] if size == 0 else size for i, size in enumerate(s)])],
+    "expanded": lambda x, s: [np.broadcast_to(x, np.broadcast_shapes(x.shape, s))] if s[0] in (1, 3) else None,
 }
 # Other data that give the declared shapes.
 SAME = {"shape": {"s": [ints(3, -1), ints(-1, 4)]}, "expanded": {"s": [ints(1, 4)]}, "squeezed": {"a": [ints(-3)]}, "unsqueezed": {"a": [ints(1)]},
@@ -85,15 +102,20 @@ def main():
                 if not np.array_equal(got, want):
                     faults.append(f"{label}: {name} gives {got.tolist()}, expected {want.tolist()}")
         right += 1
-    for name, (op, _, _, _, wrong) in CASES.items():
+    for name, (op, _, data, _, wrong) in CASES.items():
         for at, arrays in wrong.items():
             for array in arrays:
+                want = None if name in RANKS else BY_DATA[name](**{**data, at: array})
                 try:
-                    model({**given, f"{name}_{at}": array})
-                    faults.append(f"{name}: {at} {array} is not refused")
+                    results = model({**given, f"{name}_{at}": array})
                 except KilnError as error:
                     named = error.status == 4 and f"{name}0_not_as_declared == 0 ({op} '{name}')" in str(error)
-                    refused, faults = refused + 1, faults + ([] if named else [f"{name}: {error}"])
+                    refused, faults = refused + 1, faults + ([] if want is None and (named or name not in RANKS) else [f"{name}: {at} {array}: {error}"])
+                    continue
+                got = [results[f"{name}{i}" if f"{name}{i}" in results else f"{name}{i}_abs"] for i in range(len(want or []))]
+                right += 1
+                if not want or not all(np.array_equal(*pair) for pair in zip(got, want)):
+                    faults.append(f"{name}: {at} {array} gives {[each.tolist() for each in got]}, expected {want and [each.tolist() for each in want]}")
     for name, array in {**given, "most_k": ints(3)}.items():
         np.save(folder / f"{name}.npy", array)
     if faults:
