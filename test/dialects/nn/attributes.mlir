@@ -21,6 +21,11 @@ module attributes {nn.symbols = ["n"], nn.symbol_bounds = [[1, 4]]} {}
 
 // -----
 
+// expected-error @below {{expects a list of symbols in nn.raised_symbols}}
+module attributes {nn.raised_symbols = [0]} {}
+
+// -----
+
 // expected-error @below {{expects an affine map of symbols in nn.computed_symbols}}
 module attributes {nn.computed_symbols = affine_map<(d0) -> (d0)>} {}
 
