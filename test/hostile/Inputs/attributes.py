@@ -107,7 +107,6 @@ CASES = {
     "reshape_count": ("Reshape", [F, ints(4, 2)], "element|shape|size", {}),
     "reshape_zero_and_infer": ("Reshape", [F, ints(0, -1)], "0|-1|allowzero", {"allowzero": 1}),
     "reshape_rank_5000": ("Reshape", [F, ints(6, *[1] * 5000)], "rank|dim|limit", {}),
-    "reshape_unknown": ("Reshape", [F, (INT64, (2,))], "shape|constant|known", {}),
     "slice_axis": ("Slice", [F, ints(0), ints(1), ints(2)], "ax", {}),
     "slice_float": ("Slice", [F, floats(1), floats(1)], "type|start|constant", {}),
     "slice_matrix": ("Slice", [F, np.zeros((1, 1), np.int64), np.ones((1, 1), np.int64)], "start|rank|shape|1-D|element", {}),
