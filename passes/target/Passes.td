@@ -50,6 +50,7 @@ def DecomposeComposites : Pass<"nn-decompose-composites", "mlir::ModuleOp"> {
 def PropagateLayout : Pass<"nn-propagate-layout", "mlir::ModuleOp"> {
   let summary = "Makes convolutions and pools channels_last and moves the necessary transposes to the edges of the graph.";
   let description = [{
+    Convolutions of single pixels in groups become products where no other spatial operation is near: transposes would take longer than they do.
     One-dimensional convolutions and pools become two-dimensional. Transposes of constants stay, because weight packing absorbs them.
     The module attribute `nn.transposes` counts the remaining transposes, which move data at run time.
   }];

@@ -10,7 +10,8 @@
 //   %a = nn.relu %c : tensor<1x4x4x16xf32>
 //   %r = nn.transpose %a [0, 3, 1, 2] : tensor<1x4x4x16xf32> -> tensor<1x16x4x4xf32>
 //
-// First every spatial operation gets its own pair of transposes; then those sink, meet the next ones and cancel; what is left moves up.
+// Convolutions of single pixels in groups, which no other spatial operation is near to, become products. Then every spatial operation gets its own pair of
+// transposes; those sink, meet the next ones and cancel; what is left moves up.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/Dims.h"
@@ -23,6 +24,7 @@
 #include "passes/Passes.h"
 #include "passes/graph/PatternReasons.h"
 #include "passes/target/layout/MoveTransposes.h"
+#include "passes/target/layout/PointwiseProducts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -34,8 +36,6 @@ namespace kiln {
 #define GEN_PASS_DEF_PROPAGATELAYOUT
 #include "passes/Passes.h.inc"
 } // namespace kiln
-
-static bool isSpatial(Operation *op) { return isa<ConvOp, MaxPoolOp, AvgPoolOp>(op); }
 
 /// Inserts a spatial dimension of size one before the only one.
 static Value insertUnitDim(OpBuilder &builder, Location loc, Value value) {
@@ -98,6 +98,7 @@ static void simplifyMovement(ModuleOp module) {
 }
 
 static void propagateLayout(ModuleOp module) {
+  makePointwiseProducts(module);
   SmallVector<Operation *> spatial;
   module.walk([&](Operation *op) {
     if (isSpatial(op))

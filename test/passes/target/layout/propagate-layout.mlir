@@ -204,3 +204,36 @@ func.func @outer_product(%x: tensor<1x8x4x6xf32>, %w: tensor<8x8x1x1xf32>, %pixe
   %4 = nn.sub %0, %3 : tensor<1x8x4x6xf32>
   return %4 : tensor<1x8x4x6xf32>
 }
+
+// -----
+
+// Single pixels in groups, with no other convolution near: a product of the weight and the pixels.
+// CHECK-LABEL: module attributes {nn.transposes = 0 : i64}
+// CHECK-LABEL: func @pointwise_groups
+// CHECK: %[[W:.*]] = nn.reshape %arg1 : tensor<6x4x1x1xf32> -> tensor<1x2x3x4xf32>
+// CHECK: %[[X:.*]] = nn.reshape %arg0 : tensor<3x8x4x5xf32> -> tensor<3x2x4x20xf32>
+// CHECK: %[[A:.*]] = nn.broadcast_to %[[W]] : tensor<1x2x3x4xf32> -> tensor<3x2x3x4xf32>
+// CHECK: %[[P:.*]] = nn.matmul %[[A]], %[[X]]
+// CHECK: nn.reshape %[[P]] : tensor<3x2x3x20xf32> -> tensor<3x6x4x5xf32>
+func.func @pointwise_groups(%x: tensor<3x8x4x5xf32>, %w: tensor<6x4x1x1xf32>) -> tensor<3x6x4x5xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 2 layout channels_first
+    : tensor<3x8x4x5xf32>, tensor<6x4x1x1xf32> -> tensor<3x6x4x5xf32>
+  %1 = nn.relu %0 : tensor<3x6x4x5xf32>
+  return %1 : tensor<3x6x4x5xf32>
+}
+
+// -----
+
+// The same before a pool: both have the channels last.
+// CHECK-LABEL: module attributes {nn.transposes = 2 : i64}
+// CHECK-LABEL: func @pointwise_groups_before_pool
+// CHECK-NOT: nn.matmul
+// CHECK: nn.conv {{.*}} groups 2 layout channels_last
+// CHECK: nn.max_pool {{.*}} layout channels_last
+func.func @pointwise_groups_before_pool(%x: tensor<3x8x4x4xf32>, %w: tensor<6x4x1x1xf32>) -> tensor<3x6x2x2xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] groups 2 layout channels_first
+    : tensor<3x8x4x4xf32>, tensor<6x4x1x1xf32> -> tensor<3x6x4x4xf32>
+  %1 = nn.relu %0 : tensor<3x6x4x4xf32>
+  %2 = nn.max_pool %1 kernel [2, 2] strides [2, 2] dilations [1, 1] pads [0, 0, 0, 0] layout channels_first : tensor<3x6x4x4xf32> -> tensor<3x6x2x2xf32>
+  return %2 : tensor<3x6x2x2xf32>
+}
