@@ -23,7 +23,7 @@ ArrayAttr FourierOp::getLiterals() {
   FourierPlan plan = FourierPlan::of(*this);
   auto size = [&](RankedTensorType type, unsigned dim) { return number(*this, type.getDimSize(dim)); };
   return list(*this, {getLengthAttr(), size(in, last - 1), size(in, last), size(out, last - 1), size(out, last), number(*this, getInverse()),
-                      number(*this, plan.packs), Builder(getContext()).getDenseI32ArrayAttr(plan.factors)});
+                      number(*this, plan.packs), number(*this, plan.padded), Builder(getContext()).getDenseI32ArrayAttr(plan.factors)});
 }
 
 StringRef StringParseOp::getFunction() { return "kiln::decimal_parse"; }

@@ -3,6 +3,7 @@
 
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <complex>
 
 using namespace mlir;
 using namespace kiln::nn;
@@ -45,7 +46,42 @@ static std::pair<double, double> rootOfUnity(int64_t power, int64_t length) {
   }
 }
 
-FourierPlan::FourierPlan(int64_t length, bool packs) : length(length), packs(packs), factors(factorize(points())) {}
+/// An estimate of the operations of stages for `points` points.
+static int64_t countFlops(int64_t points, ArrayRef<int32_t> factors) {
+  int64_t flops = 0;
+  for (int64_t radix : factors)
+    flops += points * (radix <= usualRadix ? 5 * static_cast<int64_t>(llvm::Log2_64_Ceil(radix)) : radix);
+  return flops;
+}
+
+/// The operations of a convolution by two transforms: they multiply by the chirp's transform, and their ends by the chirp.
+static int64_t countConvolutionFlops(int64_t points, int64_t padded) {
+  return 2 * countFlops(padded, factorize(padded)) + 6 * (padded + 2 * points);
+}
+
+/// The number of points for which a convolution of `points` points takes least, among products of usual radices.
+static int64_t findPadded(int64_t points) {
+  int64_t least = 2 * points - 1, best = static_cast<int64_t>(llvm::PowerOf2Ceil(least));
+  for (int64_t fives = 1; fives < 2 * least; fives *= 5)
+    for (int64_t threes = fives; threes < 2 * least; threes *= 3) {
+      int64_t size = threes * static_cast<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(least, threes)));
+      if (countConvolutionFlops(points, size) < countConvolutionFlops(points, best))
+        best = size;
+    }
+  return best;
+}
+
+FourierPlan::FourierPlan(int64_t length, bool packs) : length(length), packs(packs), padded(0), factors(factorize(points())) {
+  if (largestUnusual() == 0)
+    return;
+  int64_t other = findPadded(points());
+  if (countConvolutionFlops(points(), other) >= countFlops(points(), factors))
+    return;
+  padded = other;
+  factors = factorize(padded);
+}
+
+int64_t FourierPlan::flops() const { return padded ? countConvolutionFlops(points(), padded) : countFlops(points(), factors); }
 
 FourierPlan FourierPlan::of(int64_t length, bool isReal, bool isInverse, bool toReal) {
   return {length, length % 2 == 0 && (toReal || (isReal && !isInverse))};
@@ -65,7 +101,7 @@ int64_t FourierPlan::largestUnusual() const {
 }
 
 int64_t FourierPlan::tableSize() const {
-  int64_t size = packs ? length + 2 : 0, after = points();
+  int64_t size = (packs ? length + 2 : 0) + (padded ? 2 * (points() + padded) : 0), after = staged();
   for (int64_t radix : factors) {
     after /= radix;
     size += 2 * (radix - 1) * after + (radix > usualRadix ? 2 * radix : 0);
@@ -73,18 +109,63 @@ int64_t FourierPlan::tableSize() const {
   return size;
 }
 
+/// The transform of complex numbers by stages of these radices.
+static std::vector<std::complex<double>> transform(std::vector<std::complex<double>> from, ArrayRef<int32_t> factors) {
+  int64_t size = static_cast<int64_t>(from.size()), before = 1, after = size;
+  std::vector<std::complex<double>> to(from.size()), roots(from.size());
+  for (int64_t power = 0; power < size; ++power) {
+    auto [re, im] = rootOfUnity(power, size);
+    roots[power] = {re, im};
+  }
+  for (int64_t radix : factors) {
+    after /= radix;
+    for (int64_t k = 0; k < before; ++k)
+      for (int64_t j = 0; j < radix; ++j)
+        for (int64_t i = 0; i < after; ++i) {
+          std::complex<double> sum = 0;
+          for (int64_t u = 0; u < radix; ++u)
+            sum += from[i + after * (u + radix * k)] * roots[size / radix * (u * j % radix)];
+          to[i + after * (k + before * j)] = sum * roots[j * before * i];
+        }
+    before *= radix;
+    std::swap(from, to);
+  }
+  return from;
+}
+
+/// The chirp exp(-pi i k^2 / points), and the transform of its conjugate divided by `padded`.
+static void appendChirp(int64_t points, int64_t padded, ArrayRef<int32_t> factors, SmallVectorImpl<double> &table) {
+  std::vector<std::complex<double>> chirp(points), conjugate(padded);
+  for (int64_t k = 0; k < points; ++k) {
+    // The square fits: a transform has at most 2^24 points.
+    auto [re, im] = rootOfUnity(k * k % (2 * points), 2 * points);
+    chirp[k] = {re, im};
+    conjugate[k] = conjugate[k ? padded - k : 0] = std::complex<double>(re, -im) / static_cast<double>(padded);
+  }
+  auto append = [&](ArrayRef<std::complex<double>> numbers) {
+    for (std::complex<double> number : numbers)
+      table.push_back(number.real());
+    for (std::complex<double> number : numbers)
+      table.push_back(number.imag());
+  };
+  append(chirp);
+  append(transform(std::move(conjugate), factors));
+}
+
 SmallVector<double> FourierPlan::table() const {
   SmallVector<double> result;
   auto add = [&](std::pair<double, double> root) { result.append({root.first, root.second}); };
   for (int64_t power = 0; packs && power <= length / 2; ++power)
     add(rootOfUnity(power, length));
-  int64_t before = 1, after = points();
+  if (padded)
+    appendChirp(points(), padded, factors, result);
+  int64_t before = 1, after = staged();
   for (int64_t radix : factors) {
     after /= radix;
     for (bool imaginary : {false, true})
       for (int64_t j = 1; j < radix; ++j)
         for (int64_t i = 0; i < after; ++i) {
-          auto [re, im] = rootOfUnity(j * before * i, points());
+          auto [re, im] = rootOfUnity(j * before * i, staged());
           result.push_back(imaginary ? im : re);
         }
     for (int64_t power = 0; radix > usualRadix && power < radix; ++power)

@@ -15,7 +15,7 @@ def NN_FourierOp : NN_Op<"fourier", [Pure, DeclareOpInterfaceMethods<NN_RuntimeF
     The last dimension is a number's real part, or its real and imaginary parts. A row is padded with zeros to `length` points, and a result keeps the
     first points of the transform. `inverse` is the inverse transform, divided by `length`. A result of real numbers is the transform of a spectrum
     whose second half mirrors the first one, so only points up to `length` / 2 are read. `table` holds roots of unity in the order that the
-    stages need them (dialects/nn/Fourier.h).
+    stages need them, and the chirp with which lengths of large prime factors are convolved (dialects/nn/Fourier.h).
     ```mlir
     %r = nn.fourier %x, %table length 8 : tensor<2x8x1xf32>, tensor<16xf32> -> tensor<2x5x2xf32>
     ```

@@ -23,6 +23,8 @@ KernelMatch matchFourierRows(GroupOp, Operation *anchor, kernel::TargetAttr) {
   FourierPlan plan = FourierPlan::of(cast<FourierOp>(anchor));
   std::string reason = plan.packs ? "pairs of real numbers as complex ones, " : "";
   llvm::raw_string_ostream stream(reason);
+  if (plan.padded)
+    reason += ("a convolution with a chirp by two transforms of " + Twine(plan.padded) + " points, ").str();
   llvm::interleaveComma(plan.factors, stream << "stages of radix ");
   return accept(reason);
 }
@@ -36,9 +38,9 @@ FailureOr<LaunchInfo> lowerFourierRows(KernelBuilder &k, Operation *anchor) {
   AffineExpr rows = getNumElements(ArrayRef(dims).drop_back(2), k.context());
   // Each task has two arrays of points for its lanes; of several blocks they are half as large as the data.
   constexpr int64_t blocks = 4;
-  int64_t length = op.getLength(), rowsOfTask = lanes * blocks;
+  int64_t room = std::max<int64_t>(op.getLength(), plan.padded), rowsOfTask = lanes * blocks;
   AffineExpr tasks = simplifyDim(rows.ceilDiv(rowsOfTask));
-  Value scratch = k.scratch(element, (4 * length + 2 * plan.largestUnusual()) * lanes);
+  Value scratch = k.scratch(element, (4 * room + 2 * plan.largestUnusual()) * lanes);
   StringAttr callee = k.builder().getStringAttr(op.getFunction() + "<" + Twine(lanes) + ">");
   SmallVector<Value> arguments = {k.buffer(cast<BlockArgument>(op.getInput()).getArgNumber()),
                                   k.buffer(cast<BlockArgument>(op.getTable()).getArgNumber()), k.resultBuffer(0), scratch, k.emit(k.scratchStart())};
@@ -48,11 +50,9 @@ FailureOr<LaunchInfo> lowerFourierRows(KernelBuilder &k, Operation *anchor) {
     operands.push_back(k.minimum(k.emit(task[0] * rowsOfTask + rowsOfTask), k.emit(rows)));
     kernel::RuntimeCallOp::create(k.builder(), k.loc(), callee, operands, op.getLiterals());
   });
-  int64_t flops = 0, size = element.getIntOrFloatBitWidth() / 8;
-  for (int64_t radix : plan.factors)
-    flops += plan.points() * (radix <= 5 ? 5 * static_cast<int64_t>(llvm::Log2_64_Ceil(radix)) : 4 * radix);
+  int64_t size = element.getIntOrFloatBitWidth() / 8;
   AffineExpr elements = getNumElements(getDims(op.getInput().getType()), k.context()) + getNumElements(getDims(op.getType()), k.context());
-  return LaunchInfo{tasks, simplifyDim(rows * flops), simplifyDim(elements * size)};
+  return LaunchInfo{tasks, simplifyDim(rows * plan.flops()), simplifyDim(elements * size)};
 }
 
 } // namespace kiln

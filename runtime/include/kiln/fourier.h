@@ -65,13 +65,16 @@ template <typename V> void lanes_to_rows(const lane<V> *from, int64_t count, int
 template <typename T> struct FourierRows {
   int64_t length, given, parts, kept, kept_parts; // points; those of a row, real or complex; those of a result
   bool inverse, packs;                            // packs: of real numbers, even and odd ones are the parts of half as many points
+  int64_t padded;                                 // points of the transforms that convolve with a chirp, or 0
   const T *twiddles, *roots;                      // of the stages one after the other; powers of exp(-2 pi i / length) when it packs
+  const T *chirp;                                 // the chirp and the transform of its conjugate
   const int32_t *factors;
   int64_t stages, unit; // unit: rows side by side
   T *a, *b, *spare;
 
   int64_t points() const { return packs ? length / 2 : length; }
-  int64_t plane() const { return points() * unit; }
+  int64_t staged() const { return padded ? padded : points(); }
+  int64_t plane() const { return staged() * unit; }
 
   // An element of the input; `from` stores it row by row or lane by lane.
   template <typename V> KILN_INLINE Complex<V> read(const T *from, int64_t p) const {
@@ -145,11 +148,46 @@ template <typename T> struct FourierRows {
         store(to + (2 * p + 1) * unit, value.im);
     }
   }
-  // All stages, from a to the array that it returns.
-  template <int W> const T *run_stages() const {
-    T *from = a, *to = b;
+  // Multiplies point p by a factor; `before` and `after` say where real and imaginary parts change places.
+  template <typename V, bool Along, bool Before, bool After> KILN_INLINE void multiply_point(T *x, const T *by, int64_t count, int64_t p) const {
+    Complex<V> factor, value = point<V>(x, p);
+    if constexpr (Along)
+      factor = {load<V>(by + p), load<V>(by + count + p)};
+    else
+      factor = {broadcast<V>(by[p]), broadcast<V>(by[count + p])};
+    value = (Before ? Complex<V>{value.im, value.re} : value) * factor;
+    store(x + p * unit, After ? value.im : value.re), store(x + p * unit + plane(), After ? value.re : value.im);
+  }
+  // Multiplies the first `count` points by as many factors, whose imaginary parts follow the real ones.
+  template <typename V, bool Before, bool After> void multiply(T *x, const T *by, int64_t count) const {
+    int64_t p = 0;
+    if (unit == 1) {
+      for (; p + lanes<V> <= count; p += lanes<V>)
+        multiply_point<V, true, Before, After>(x, by, count, p);
+      for (; p < count; ++p)
+        multiply_point<T, true, Before, After>(x, by, count, p);
+    }
+    for (; p < count; ++p)
+      multiply_point<V, false, Before, After>(x, by, count, p);
+  }
+  // Bluestein's transform: point k times the chirp at k is a convolution with the chirp's conjugate, and so two transforms of more points. The
+  // second is an inverse one, of parts that have changed places, and the chirp's transform is divided by the number of its points.
+  template <int W> T *convolve() const {
+    using V = vec<T, W>;
+    const int64_t count = points();
+    multiply<V, false, false>(a, chirp, count);
+    for (int64_t e = count * unit; e < plane(); ++e)
+      a[e] = a[e + plane()] = 0;
+    T *spectrum = run_stages<W>(a, b);
+    multiply<V, false, true>(spectrum, chirp + 2 * count, padded);
+    T *result = run_stages<W>(spectrum, spectrum == a ? b : a);
+    multiply<V, true, false>(result, chirp, count);
+    return result;
+  }
+  // All stages, between two arrays, of which it returns the one with the result.
+  template <int W> T *run_stages(T *from, T *to) const {
     const T *table = twiddles;
-    int64_t before = 1, after = points();
+    int64_t before = 1, after = staged();
     for (int64_t stage = 0; stage < stages; ++stage) {
       const int64_t radix = factors[stage];
       after /= radix;
@@ -166,16 +204,17 @@ template <typename T> struct FourierRows {
     }
     return from;
   }
+  template <int W> T *run_transform() const { return padded ? convolve<W>() : run_stages<W>(a, b); }
   template <int W> void run(const T *x, T *out, int64_t count) const {
     using V = vec<T, W>;
     if (unit == 1) {
       load_points<T>(x, a);
-      store_points<T>(run_stages<W>(), out);
+      store_points<T>(run_transform<W>(), out);
       return;
     }
     rows_to_lanes<V>(x, count, given * parts, b);
     load_points<V>(b, a);
-    const T *result = run_stages<W>();
+    const T *result = run_transform<W>();
     T *other = result == a ? b : a;
     store_points<V>(result, other);
     lanes_to_rows<V>(other, count, kept * kept_parts, out);
@@ -185,19 +224,21 @@ template <typename T> struct FourierRows {
 } // namespace
 
 // Transforms rows [begin, end) of `given` points, of which a result keeps `kept`; parts are 1 for real numbers and 2 for complex ones. Results
-// of one part come from the half of a symmetric spectrum. The scratch has room for 4 * length points and two of the largest factor, in W lanes.
+// of one part come from the half of a symmetric spectrum. `padded` is the number of points of the transforms of a convolution with a chirp, or 0.
+// The scratch has room for 4 times the larger of length and padded, and two of the largest factor, in W lanes.
 template <int W, typename T>
 static inline void fourier_rows(const T *x, const T *table, T *out, T *scratch, int64_t scratch_start, int64_t begin, int64_t end, int64_t length,
-                                int64_t given, int64_t parts, int64_t kept, int64_t kept_parts, int64_t inverse, int64_t packs,
+                                int64_t given, int64_t parts, int64_t kept, int64_t kept_parts, int64_t inverse, int64_t packs, int64_t padded,
                                 const int32_t *factors, int64_t stages) {
-  T *first = scratch + scratch_start, *second = first + 2 * length * W, *spare = second + 2 * length * W;
-  const T *twiddles = packs ? table + length + 2 : table;
+  const int64_t room = 2 * (padded > length ? padded : length) * W, points = packs ? length / 2 : length;
+  T *first = scratch + scratch_start, *second = first + room, *spare = second + room;
+  const T *chirp = packs ? table + length + 2 : table, *twiddles = padded ? chirp + 2 * (points + padded) : chirp;
   while (begin < end) {
     const int64_t left = end - begin;
     // Few rows would leave most lanes idle.
     const int64_t count = 4 * left < W ? 1 : left < W ? left : W;
-    const FourierRows<T> rows{length,   given, parts,   kept,   kept_parts,         inverse != 0, packs != 0, twiddles,
-                              table, factors, stages, count == 1 ? 1 : W, first,        second,     spare};
+    const FourierRows<T> rows{length, given, parts,   kept,   kept_parts,         inverse != 0, packs != 0, padded, twiddles,
+                              table,  chirp, factors, stages, count == 1 ? 1 : W, first,        second,     spare};
     rows.template run<W>(x + begin * given * parts, out + begin * kept * kept_parts, count);
     begin += count;
   }

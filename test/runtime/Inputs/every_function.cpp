@@ -113,8 +113,8 @@ void numbers(float *f, double *d) {
 void couplings(float *f) { couple_pairs(f, f + 9, f + 18, 9, 3); }
 
 void transforms(float *f, double *d, const int32_t *factors) {
-  fourier_rows<lanes<KILN_F>>(f, f, f, f, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, factors, 2);
-  fourier_rows<lanes<KILN_D>>(d, d, d, d, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, factors, 2);
+  fourier_rows<lanes<KILN_F>>(f, f, f, f, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, 0, factors, 2);
+  fourier_rows<lanes<KILN_D>>(d, d, d, d, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, 0, factors, 2);
 }
 
 void sorts(float *f, double *d, uint16_t *w, int8_t *b, int64_t *n) {

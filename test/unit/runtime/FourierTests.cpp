@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -25,19 +26,6 @@ template <typename T> constexpr int width = bytes / int(sizeof(T));
 
 constexpr long double turn = 2 * 3.14159265358979323846264338327950288L;
 
-/// Rows of `given` points of one or two parts, of a transform of `length` points, of whose results `kept` stay.
-struct Transform {
-  int64_t length, given, parts, kept, keptParts;
-  bool inverse;
-
-  bool packs() const { return length % 2 == 0 && (keptParts == 1 || (parts == 1 && !inverse)); }
-  int64_t points() const { return packs() ? length / 2 : length; }
-};
-
-void PrintTo(const Transform &t, std::ostream *out) {
-  *out << t.given << " points of " << t.parts << " in, " << t.kept << " of " << t.keptParts << " out of " << t.length << (t.inverse ? ", inverse" : "");
-}
-
 std::vector<int32_t> factorize(int64_t length) {
   std::vector<int32_t> factors;
   for (int32_t factor : {4, 2})
@@ -49,6 +37,49 @@ std::vector<int32_t> factorize(int64_t length) {
   return factors;
 }
 
+/// Rows of `given` points of one or two parts, of a transform of `length` points, of whose results `kept` stay.
+struct Transform {
+  int64_t length, given, parts, kept, keptParts;
+  bool inverse;
+
+  bool packs() const { return length % 2 == 0 && (keptParts == 1 || (parts == 1 && !inverse)); }
+  int64_t points() const { return packs() ? length / 2 : length; }
+  // Convolutions with a chirp, for some lengths of products of three, too.
+  int64_t padded() const {
+    int64_t size = points() % 2 ? 1 : 3;
+    while (size < 2 * points() - 1)
+      size *= 2;
+    return points() > 20 && factorize(points()).back() > 20 ? size : 0;
+  }
+  int64_t staged() const { return padded() ? padded() : points(); }
+};
+
+void PrintTo(const Transform &t, std::ostream *out) {
+  *out << t.given << " points of " << t.parts << " in, " << t.kept << " of " << t.keptParts << " out of " << t.length << (t.inverse ? ", inverse" : "");
+}
+
+// The chirp exp(-i pi k k / points), and the sums that define the transform of its conjugate divided by `padded`.
+template <typename T> void addChirp(int64_t points, int64_t padded, std::vector<T> &table) {
+  using Number = std::complex<long double>;
+  auto root = [](int64_t power, int64_t of) { return std::polar(1.0L, -turn * (long double)(power % of) / (long double)of); };
+  std::vector<Number> chirp, conjugate(static_cast<size_t>(padded)), roots, spectrum(static_cast<size_t>(padded));
+  for (int64_t k = 0; k < points; ++k) {
+    chirp.push_back(root(k * k, 2 * points));
+    conjugate[size_t(k)] = conjugate[size_t(k ? padded - k : 0)] = std::conj(chirp.back()) / (long double)padded;
+  }
+  for (int64_t power = 0; power < padded; ++power)
+    roots.push_back(root(power, padded));
+  for (int64_t k = 0; k < padded; ++k)
+    for (int64_t p = 0; p < padded; ++p)
+      spectrum[size_t(k)] += conjugate[size_t(p)] * roots[size_t(k * p % padded)];
+  for (const std::vector<Number> *numbers : {&chirp, &spectrum}) {
+    for (Number number : *numbers)
+      table.push_back(T(number.real()));
+    for (Number number : *numbers)
+      table.push_back(T(number.imag()));
+  }
+}
+
 // The factors of the stages as FourierPlan lists them.
 template <typename T> std::vector<T> makeTable(const Transform &t, const std::vector<int32_t> &radices) {
   std::vector<T> table;
@@ -58,13 +89,15 @@ template <typename T> std::vector<T> makeTable(const Transform &t, const std::ve
   };
   for (int64_t power = 0; t.packs() && power <= t.length / 2; ++power)
     add(power, t.length, false), add(power, t.length, true);
-  int64_t before = 1, after = t.points();
+  if (t.padded())
+    addChirp(t.points(), t.padded(), table);
+  int64_t before = 1, after = t.staged();
   for (int64_t radix : radices) {
     after /= radix;
     for (bool imaginary : {false, true})
       for (int64_t j = 1; j < radix; ++j)
         for (int64_t i = 0; i < after; ++i)
-          add(j * before * i, t.points(), imaginary);
+          add(j * before * i, t.staged(), imaginary);
     for (int64_t power = 0; radix > 5 && power < radix; ++power)
       add(power, radix, false), add(power, radix, true);
     before *= radix;
@@ -74,13 +107,13 @@ template <typename T> std::vector<T> makeTable(const Transform &t, const std::ve
 
 // Row by row when `step` is 1.
 template <typename T> std::vector<T> transformed(const Transform &t, const std::vector<T> &x, int64_t rows, int64_t step) {
-  const std::vector<int32_t> radices = factorize(t.points());
+  const std::vector<int32_t> radices = factorize(t.staged());
   const std::vector<T> table = makeTable<T>(t, radices);
   const int64_t largest = radices.empty() ? 0 : *std::max_element(radices.begin(), radices.end());
-  std::vector<T> out(size_t(rows * t.kept * t.keptParts)), scratch(size_t((4 * t.length + 2 * largest) * width<T>));
+  std::vector<T> out(size_t(rows * t.kept * t.keptParts)), scratch(size_t((4 * std::max(t.length, t.padded()) + 2 * largest) * width<T>));
   for (int64_t row = 0; row < rows; row += step)
     fourier_rows<width<T>>(x.data(), table.data(), out.data(), scratch.data(), 0, row, std::min(row + step, rows), t.length, t.given, t.parts, t.kept,
-                           t.keptParts, t.inverse, t.packs(), radices.data(), int64_t(radices.size()));
+                           t.keptParts, t.inverse, t.packs(), t.padded(), radices.data(), int64_t(radices.size()));
   return out;
 }
 
@@ -141,7 +174,7 @@ template <typename T> void check(const Transform &t) {
 }
 
 // Each radix with a function of its own, others, products of several, squares, primes; 1 is no stage at all.
-const int64_t lengths[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 18, 42, 49, 127, 128, 254, 509, 900};
+const int64_t lengths[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 14, 15, 16, 18, 42, 46, 49, 127, 128, 254, 509, 900};
 
 template <typename T> class FourierOf : public Fourier {};
 using Types = testing::Types<float, double>;

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 import kiln_calls  # noqa: E402
 
-LENGTHS = [*range(1, 18), 25, 30, 47, 64, 100, 127, 128, 360, 1000, 4096]
+LENGTHS = [*range(1, 18), 25, 30, 47, 64, 100, 127, 128, 360, 1000, 4096, 331, 509, 1018, 2027]
 # Batches that leave lanes of vectors idle, and one that is a row alone.
 BATCHES = [1, 5, 37]
 TOLERANCE = {np.float16: 2e-3, np.float32: 4e-7, np.float64: 2e-15}
