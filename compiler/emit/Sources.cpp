@@ -67,7 +67,8 @@ static std::string useTypes(const std::set<std::string> &types) {
 /// The headers of functions that kernels call whole.
 static std::string includeFunctions(const std::set<std::string> &callees) {
   static constexpr std::pair<StringLiteral, StringLiteral> headers[] = {
-      {"kiln::couple_", "coupling"}, {"kiln::decimal_", "decimal"}, {"kiln::depthwise_", "depthwise"},
+      {"kiln::col2im", "col2im"},    {"kiln::couple_", "coupling"}, {"kiln::decimal_", "decimal"},
+      {"kiln::distances", "distances"}, {"kiln::depthwise_", "depthwise"},
       {"kiln::dot_", "dot"},       {"kiln::fourier_", "fourier"}, {"kiln::full_trees", "full_trees"}, {"kiln::greedy_boxes", "boxes"},
       {"kiln::image_", "image"},     {"kiln::lookup", "lookup"}, {"kiln::pair_", "pairs"}, {"kiln::quantize", "quantize"}, {"kiln::random_", "random"},
       {"kiln::rank_", "collectives"}, {"kiln::rounded", "order"}, {"kiln::rows_", "rows"},

@@ -140,7 +140,7 @@ bool isRuntimeFunction(StringRef name) {
   if (any_of(steps, [&](StringRef prefix) { return name.starts_with(prefix); }))
     return isIdentifier(name.drop_front(StringRef("kiln::").size()));
   // Templates of the number of lanes.
-  constexpr StringLiteral ofLanes[] = {"kiln::fourier_rows<", "kiln::greedy_boxes<", "kiln::top_k<", "kiln::top_k_row<"};
+  constexpr StringLiteral ofLanes[] = {"kiln::col2im<", "kiln::distances<", "kiln::fourier_rows<", "kiln::greedy_boxes<", "kiln::top_k<", "kiln::top_k_row<"};
   if (any_of(ofLanes, [&](StringRef function) { return name.consume_front(function); }))
     return name.consume_back(">") && name.size() <= 3 && !name.empty() && all_of(name, isDigit);
   // A template of the number of levels, and of whether nodes hold leaves.

@@ -6,6 +6,7 @@
 #include "dialects/nn/Verify.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -24,6 +25,25 @@ ArrayAttr FourierOp::getLiterals() {
   auto size = [&](RankedTensorType type, unsigned dim) { return number(*this, type.getDimSize(dim)); };
   return list(*this, {getLengthAttr(), size(in, last - 1), size(in, last), size(out, last - 1), size(out, last), number(*this, getInverse()),
                       number(*this, plan.packs), number(*this, plan.padded), Builder(getContext()).getDenseI32ArrayAttr(plan.factors)});
+}
+
+StringRef Col2ImOp::getFunction() { return "kiln::col2im"; }
+/// Six numbers for each of three dimensions, of which the first ones may have one element.
+ArrayAttr Col2ImOp::getLiterals() {
+  size_t spatial = getBlock().size();
+  SmallVector<int32_t> table;
+  for (size_t missing = spatial; missing < 3; ++missing)
+    table.append({1, 1, 1, 1, 1, 0});
+  for (size_t i = 0; i < spatial; ++i)
+    for (int64_t value : {getType().getDimSize(2 + i), countBlocks(i), getBlock()[i], getStrides()[i], getDilations()[i], getPads()[i]})
+      table.push_back(static_cast<int32_t>(value));
+  return list(*this, {Builder(getContext()).getDenseI32ArrayAttr(table)});
+}
+
+int64_t Col2ImOp::countBlocks(size_t dim) {
+  ArrayRef<int64_t> pads = getPads();
+  int64_t room = getType().getDimSize(2 + dim) + pads[dim] + pads[getBlock().size() + dim] - getDilations()[dim] * (getBlock()[dim] - 1) - 1;
+  return room < 0 ? 0 : room / getStrides()[dim] + 1;
 }
 
 StringRef StringParseOp::getFunction() { return "kiln::decimal_parse"; }
@@ -49,6 +69,36 @@ ArrayAttr StringOrderOp::getLiterals() { return list(*this, {}); }
 
 static LogicalResult verifySameShape(Operation *op, Value input, Value result, StringRef what) {
   return verifyDims(op, result.getType(), getDims(input.getType()), what);
+}
+
+LogicalResult Col2ImOp::verify() {
+  RankedTensorType in = getInput().getType(), out = getType();
+  size_t spatial = getBlock().size();
+  if (in.getRank() != 3 || spatial < 1 || spatial > 3 || out.getRank() != static_cast<int64_t>(spatial) + 2 || in.getElementType() != out.getElementType())
+    return emitOpError("expects an input of rank 3, and a result like it with one to three dimensions of an image");
+  if (getStrides().size() != spatial || getDilations().size() != spatial || getPads().size() != 2 * spatial)
+    return emitOpError("expects as many strides and dilations as a block has dimensions, and twice as many pads");
+  auto fits = [](int64_t value, int64_t least) { return value >= least && value <= INT32_MAX; };
+  int64_t size = 1, blocks = 1;
+  for (size_t i = 0; i < spatial; ++i) {
+    if (!fits(getBlock()[i], 1) || !fits(getStrides()[i], 1) || !fits(getDilations()[i], 1) || !fits(out.getDimSize(2 + i), 0) ||
+        !fits(getPads()[i], INT32_MIN) || !fits(getPads()[spatial + i], INT32_MIN))
+      return emitOpError("expects an image of known size, and positive blocks, strides and dilations");
+    if (llvm::MulOverflow(size, getBlock()[i], size) || llvm::MulOverflow(blocks, countBlocks(i), blocks))
+      return emitOpError("has more blocks, or elements in one, than fit 64 bits");
+  }
+  DimExprs dims = getDims(out);
+  return verifyDims(*this, in, {dims[0], simplifyDim(dims[1] * size), getAffineConstantExpr(blocks, getContext())}, "the input");
+}
+
+LogicalResult DistancesOp::verify() {
+  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType(), out = getType();
+  if (lhs.getRank() != 2 || rhs.getRank() != 2 || lhs.getElementType() != out.getElementType() || rhs.getElementType() != out.getElementType())
+    return emitOpError("expects matrices of one type");
+  DimExprs left = getDims(lhs), right = getDims(rhs);
+  if (failed(verifyDims(*this, rhs, {right[0], left[1]}, "the right side")))
+    return failure();
+  return verifyDims(*this, out, {left[0], right[0]}, "the result");
 }
 
 LogicalResult FourierOp::verify() {

@@ -9,6 +9,42 @@
 include "dialects/nn/NNBase.td"
 include "dialects/nn/NNInterfaces.td"
 
+def NN_Col2ImOp : NN_Op<"col2im", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction>]> {
+  let summary = "Overlapping blocks of an image, added up where they came from: ONNX Col2Im.";
+  let description = [{
+    The input is [N, C * elements of a block, blocks], the result [N, C, image...]. Blocks are `strides` apart, elements of a block `dilations`; `pads` has how
+    much of the blocks lies before and after the image in each dimension.
+    ```mlir
+    %r = nn.col2im %x block [2, 2] strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] : tensor<1x4x9xf32> -> tensor<1x1x4x4xf32>
+    ```
+  }];
+  let arguments = (ins NN_TensorOf<[F64, F32], "f32 or f64">:$input, DenseI64ArrayAttr:$block, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$pads);
+  let results = (outs NN_TensorOf<[F64, F32], "f32 or f64">:$result);
+  let assemblyFormat = [{
+    $input `block` $block `strides` $strides `dilations` $dilations `pads` $pads attr-dict `:` type($input) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// The number of blocks along a dimension of the image, which may be none.
+    int64_t countBlocks(size_t dim);
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_DistancesOp : NN_Op<"distances", [Pure]> {
+  let summary = "Squares of the Euclidean distances of all rows of one matrix to all rows of another: com.microsoft CDist.";
+  let description = [{
+    [M, K] and [N, K] give [M, N]. Differences are squared, so that near rows have distances of full precision: a product of the matrices would not give them.
+    ```mlir
+    %r = nn.distances %a, %b : tensor<100x16xf32>, tensor<20x16xf32> -> tensor<100x20xf32>
+    ```
+  }];
+  let arguments = (ins NN_TensorOf<[F64, F32], "f32 or f64">:$lhs, NN_TensorOf<[F64, F32], "f32 or f64">:$rhs);
+  let results = (outs NN_TensorOf<[F64, F32], "f32 or f64">:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def NN_FourierOp : NN_Op<"fourier", [Pure, DeclareOpInterfaceMethods<NN_RuntimeFunction>]> {
   let summary = "The discrete Fourier transform along the last but one dimension: ONNX DFT, and the frames of STFT.";
   let description = [{

@@ -296,6 +296,23 @@ static void describeTrees(TreeEnsembleOp op, Loops &loops) {
   loops.map({row, all, all});
 }
 
+/// Images are added up by themselves.
+static void describeCol2Im(Col2ImOp op, Loops &loops) {
+  AffineExpr image = loops.parallel(), all = loops.whole();
+  loops.map({image, all, all});
+  SmallVector<AffineExpr> result(op.getBlock().size() + 2, all);
+  result[0] = image;
+  loops.map(result);
+}
+
+/// Each pair of rows.
+static void describeDistances(Loops &loops) {
+  AffineExpr left = loops.parallel(), right = loops.parallel(), all = loops.whole();
+  loops.map({left, all});
+  loops.map({right, all});
+  loops.map({left, right});
+}
+
 /// Everything but the last two dimensions, points and their parts.
 static void describeFourier(FourierOp op, Loops &loops) {
   SmallVector<AffineExpr> all = loops.parallels(rankOf(op.getInput()) - 2);
@@ -465,6 +482,8 @@ static void describeLoops(Operation *op, Loops &loops) {
       .Case([&](ScatterElementsOp scatter) { describeScatter(scatter, loops); })
       .Case([&](ScatterNdOp scatter) { describeScatterNd(scatter, loops); })
       .Case([&](TreeEnsembleOp trees) { describeTrees(trees, loops); })
+      .Case([&](Col2ImOp blocks) { describeCol2Im(blocks, loops); })
+      .Case([&](DistancesOp) { describeDistances(loops); })
       .Case([&](FourierOp transform) { describeFourier(transform, loops); })
       .Case([&](PadOp pad) { describePad(pad, loops); })
       .Case([&](ResizeOp resize) { describeResize(resize, loops); })

@@ -48,6 +48,13 @@ static LogicalResult cDist(Node &node) {
   AffineExpr one = node.number(1);
   if (!node.unify(left[1], right[1], "rows of A and B have different lengths"))
     return failure();
+  Type element = node.elementType(a), wide = node.builder().getF64Type(), computed = element == wide ? wide : node.builder().getF32Type();
+  // A row or two are sums of their own, which take what computes the rows.
+  constexpr int64_t fewRows = 4;
+  if (auto rows = nn::getConstantDim(left[0]); !rows || *rows >= fewRows) {
+    Value squares = node.make<DistancesOp>(node.type({left[0], right[0]}, computed), node.cast(a, computed), node.cast(b, computed));
+    return node.failed() ? failure() : node.result(node.cast(metric == "euclidean" ? node.unary<SqrtOp>(squares) : squares, element));
+  }
   Value apart = node.binary<SubOp>(node.reshape(a, {left[0], one, left[1]}), node.reshape(b, {one, right[0], right[1]}));
   Value squares = node.failed() ? a : node.reduce(ReduceKind::Sum, node.binary<MulOp>(apart, apart), {2}, /*keep=*/false);
   return node.failed() ? failure() : node.result(metric == "euclidean" ? node.unary<SqrtOp>(squares) : squares);

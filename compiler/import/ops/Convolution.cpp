@@ -5,6 +5,7 @@
 #include "compiler/import/ops/Window.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNArithmeticOps.h"
+#include "dialects/nn/NNCallOps.h"
 #include "dialects/nn/NNContractionOps.h"
 #include "dialects/nn/NNQuantizedOps.h"
 
@@ -223,7 +224,74 @@ static LogicalResult convTransposeWithDynamicPads(Node &node) {
   return node.failed() ? failure() : transposeConvolution(node, node.optionalInput(3), pads);
 }
 
-/// Adds overlapping blocks up where they came from: the transpose of a convolution whose weight picks one element of the block for each channel.
+namespace {
+/// The attributes of Col2Im, a number for each spatial dimension; pads has two.
+struct ImageBlocks {
+  DimExprs image;
+  SmallVector<int64_t> block, strides, dilations, pads;
+  /// How many elements a block has.
+  int64_t size;
+
+  /// The places where a block may begin along a dimension, less one and before the stride divides them.
+  AffineExpr room(size_t i) const { return nn::simplifyDim(image[i] + (pads[i] + pads[image.size() + i] - dilations[i] * (block[i] - 1) - 1)); }
+};
+} // namespace
+
+/// Blocks of an image of static sizes.
+static LogicalResult addBlocks(Node &node, Value x, const ImageBlocks &blocks) {
+  DimExprs dims = node.dims(x), in, out{dims[0], nn::simplifyDim(dims[1].floorDiv(blocks.size))};
+  for (size_t i = 0; i < blocks.image.size(); ++i) {
+    int64_t room = *nn::getConstantDim(blocks.room(i));
+    in.push_back(node.number(room < 0 ? 0 : room / blocks.strides[i] + 1));
+    out.push_back(blocks.image[i]);
+  }
+  if (!node.unify(dims[2], nn::getNumElements(in, node.context()), "the number of blocks does not fit the image"))
+    return failure();
+  Type element = node.elementType(x), wide = node.builder().getF64Type(), computed = element == wide ? wide : node.builder().getF32Type();
+  x = node.cast(x, computed);
+  RankedTensorType type = node.type(out, computed);
+  if (node.failed())
+    return failure();
+  return node.result(node.cast(node.make<Col2ImOp>(type, x, blocks.block, blocks.strides, blocks.dilations, blocks.pads), element));
+}
+
+/// Blocks of an image of symbolic sizes: the transpose of a convolution whose weight picks one element of the block for each channel.
+static LogicalResult transposeBlocks(Node &node, Value x, const ImageBlocks &blocks, int64_t channels) {
+  size_t spatial = blocks.image.size();
+  SmallVector<int64_t> pads = blocks.pads;
+  DimExprs dims = node.dims(x), in{dims[0], dims[1]}, reached{dims[0], node.number(channels)};
+  SmallVector<AffineExpr> unreached(2 + spatial, node.number(0)), before = unreached;
+  for (size_t i = 0; i < spatial; ++i) {
+    AffineExpr room = blocks.room(i);
+    auto known = nn::getConstantDim(room);
+    if (!known)
+      node.requireNotNegative(room, "the image is smaller than a block");
+    in.push_back(known.value_or(0) < 0 ? node.number(0) : nn::simplifyDim(room.floorDiv(blocks.strides[i]) + 1));
+    // What the blocks do not reach lies outside the transpose's result, as if more had been cut off. Of a symbolic size, that is cut or added afterwards.
+    if (known && *known >= 0)
+      pads[spatial + i] -= *known % blocks.strides[i];
+    else if (!known)
+      unreached[2 + i] = nn::simplifyDim(room % blocks.strides[i] - std::exchange(pads[spatial + i], 0));
+    reached.push_back(nn::simplifyDim(blocks.image[i] - unreached[2 + i]));
+  }
+  if (!node.unify(dims[2], nn::getNumElements(ArrayRef(in).drop_front(2), node.context()), "the number of blocks does not fit the image"))
+    return failure();
+  SmallVector<int64_t> shape = {channels * blocks.size, 1};
+  llvm::append_range(shape, blocks.block);
+  SmallVector<float> picks(channels * blocks.size * blocks.size, 0.0f);
+  for (int64_t row = 0; row < channels * blocks.size; ++row)
+    picks[row * blocks.size + row % blocks.size] = 1;
+  Value weight = node.cast(node.constant(nn::makeConstantOf<float>(RankedTensorType::get(shape, node.builder().getF32Type()), picks)), node.elementType(x));
+  RankedTensorType type = node.type(reached, node.elementType(x));
+  x = node.reshape(x, in);
+  if (node.failed())
+    return failure();
+  Value image = node.make<ConvTransposeOp>(type, x, weight, blocks.strides, blocks.dilations, pads, channels, Layout::ChannelsFirst);
+  bool isWhole = llvm::all_of(unreached, [](AffineExpr amount) { return nn::getConstantDim(amount) == 0; });
+  return node.result(isWhole ? image : node.pad(image, before, unreached, PadMode::Constant, node.splat({}, node.elementType(x), 0)));
+}
+
+/// Adds overlapping blocks up where they came from.
 static LogicalResult col2Im(Node &node) {
   Value x = node.input(0);
   auto image = node.knownIntegers(1, "image_shape");
@@ -232,43 +300,22 @@ static LogicalResult col2Im(Node &node) {
     return failure();
   size_t spatial = image->size();
   SmallVector<int64_t> ones(spatial, 1), none(2 * spatial, 0);
-  SmallVector<int64_t> dilations = node.findInts("dilations").value_or(ones), strides = node.findInts("strides").value_or(ones);
-  SmallVector<int64_t> pads = node.findInts("pads").value_or(none);
-  int64_t size = std::accumulate(block->begin(), block->end(), int64_t(1), std::multiplies<>());
-  if (node.failed() || spatial < 1 || spatial > 3 || block->size() != spatial || dilations.size() != spatial || strides.size() != spatial ||
-      pads.size() != 2 * spatial || size < 1 || size > 65536 || llvm::any_of(llvm::concat<int64_t>(strides, dilations), [](int64_t n) { return n < 1; }))
+  ImageBlocks blocks{DimExprs(*image), SmallVector<int64_t>(*block), node.findInts("strides").value_or(ones), node.findInts("dilations").value_or(ones),
+                     node.findInts("pads").value_or(none), 0};
+  auto within = [](ArrayRef<int64_t> list, int64_t least, int64_t most) { return llvm::all_of(list, [&](int64_t n) { return n >= least && n <= most; }); };
+  auto imageFits = [](AffineExpr n) { return !nn::getConstantDim(n) || (*nn::getConstantDim(n) >= 0 && *nn::getConstantDim(n) <= INT32_MAX); };
+  constexpr int64_t mostTaps = 65536;
+  bool fits = !node.failed() && spatial >= 1 && spatial <= 3 && block->size() == spatial && blocks.dilations.size() == spatial &&
+              blocks.strides.size() == spatial && blocks.pads.size() == 2 * spatial && within(*block, 1, mostTaps) && within(blocks.strides, 1, INT32_MAX) &&
+              within(blocks.dilations, 1, INT32_MAX) && llvm::all_of(blocks.image, imageFits) && within(blocks.pads, INT32_MIN, INT32_MAX);
+  blocks.size = fits ? std::accumulate(block->begin(), block->end(), int64_t(1), std::multiplies<>()) : 0;
+  if (blocks.size < 1 || blocks.size > mostTaps)
     return node.error("expected image_shape, block_shape, dilations, strides and pads of one to three positive numbers each");
-  DimExprs dims = node.dims(x), in{dims[0], dims[1]}, out{dims[0], nn::simplifyDim(dims[1].floorDiv(size))}, reached = out;
-  SmallVector<AffineExpr> unreached(2 + spatial, node.number(0)), before = unreached;
-  for (size_t i = 0; i < spatial; ++i) {
-    AffineExpr room = nn::simplifyDim((*image)[i] + (pads[i] + pads[spatial + i] - dilations[i] * ((*block)[i] - 1) - 1));
-    if (auto known = nn::getConstantDim(room); !known)
-      node.requireNotNegative(room, "the image is smaller than a block");
-    in.push_back(nn::getConstantDim(room).value_or(0) < 0 ? node.number(0) : nn::simplifyDim(room.floorDiv(strides[i]) + 1));
-    out.push_back((*image)[i]);
-    // What the blocks do not reach lies outside the transpose's result, as if more had been cut off. Of a symbolic size, that is cut or added afterwards.
-    if (auto known = nn::getConstantDim(room); known && *known >= 0)
-      pads[spatial + i] -= *known % strides[i];
-    else if (!known)
-      unreached[2 + i] = nn::simplifyDim(room % strides[i] - std::exchange(pads[spatial + i], 0));
-    reached.push_back(nn::simplifyDim((*image)[i] - unreached[2 + i]));
-  }
-  auto channels = nn::getConstantDim(out[1]);
-  if (!channels || !node.unify(dims[2], nn::getNumElements(ArrayRef(in).drop_front(2), node.context()), "the number of blocks does not fit the image"))
-    return node.error("the input's channels must be static, and its blocks as many as fit the image");
-  SmallVector<int64_t> shape = {*channels * size, 1};
-  llvm::append_range(shape, *block);
-  SmallVector<float> picks(*channels * size * size, 0.0f);
-  for (int64_t row = 0; row < *channels * size; ++row)
-    picks[row * size + row % size] = 1;
-  Value weight = node.cast(node.constant(nn::makeConstantOf<float>(RankedTensorType::get(shape, node.builder().getF32Type()), picks)), node.elementType(x));
-  RankedTensorType type = node.type(reached, node.elementType(x));
-  x = node.reshape(x, in);
-  if (node.failed())
-    return failure();
-  Value blocks = node.make<ConvTransposeOp>(type, x, weight, strides, dilations, pads, *channels, Layout::ChannelsFirst);
-  bool isWhole = llvm::all_of(unreached, [](AffineExpr amount) { return nn::getConstantDim(amount) == 0; });
-  return node.result(isWhole ? blocks : node.pad(blocks, before, unreached, PadMode::Constant, node.splat({}, node.elementType(x), 0)));
+  auto channels = nn::getConstantDim(node.dims(x)[1]);
+  if (!channels || *channels % blocks.size)
+    return node.error("the input's channels must be static and whole blocks");
+  bool isStatic = llvm::all_of(blocks.image, [](AffineExpr n) { return nn::getConstantDim(n).has_value(); });
+  return isStatic ? addBlocks(node, x, blocks) : transposeBlocks(node, x, blocks, *channels / blocks.size);
 }
 
 /// A depthwise convolution over time that sees the past only; the last inputs are the state for the next call. That of com.microsoft may have its channels

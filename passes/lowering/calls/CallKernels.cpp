@@ -25,6 +25,8 @@ ArrayRef<KernelRow> getCallKernels() {
       KernelRow{"onednn_layer_norm", computes<LayerNormOp>, matchOneDnnLayerNorm, lowerOneDnnLayerNorm}.calling(oneDnn),
       KernelRow{"composite_call", computes<CompositeOp>, matchCompositeCall, lowerCompositeCall}.storing(EpilogueSupport::None),
       KernelRow{"extern_call", computes<ExternCallOp>, matchExternCall, lowerExternCall}.storing(EpilogueSupport::None),
+      KernelRow{"col2im_planes", computes<Col2ImOp>, matchCol2ImPlanes, lowerCol2ImPlanes}.storing(EpilogueSupport::None),
+      KernelRow{"distance_panels", computes<DistancesOp>, matchDistancePanels, lowerDistancePanels}.storing(EpilogueSupport::None),
       KernelRow{"fourier_rows", computes<FourierOp>, matchFourierRows, lowerFourierRows}.storing(EpilogueSupport::None),
       KernelRow{"tree_rows", computes<TreeEnsembleOp>, matchTreeRows, lowerTreeRows}.storing(EpilogueSupport::None),
       KernelRow{"runtime_call", computes<RuntimeFunction>, matchRuntimeCall, lowerRuntimeCall}

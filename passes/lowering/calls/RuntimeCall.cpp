@@ -38,8 +38,8 @@ static std::string describeCollective(Operation *op) {
 KernelMatch matchRuntimeCall(GroupOp, Operation *anchor, kernel::TargetAttr) {
   if (isCollective(anchor))
     return accept(describeCollective(anchor));
-  if (isa<FourierOp>(anchor))
-    return refuse("the function is a template of the lanes, as fourier_rows calls it");
+  if (isa<Col2ImOp, FourierOp>(anchor))
+    return refuse("the function is a template of the lanes, as col2im_planes and fourier_rows call it");
   bool isElementwise = cast<RuntimeFunction>(anchor).isElementwise();
   return accept(Twine("a function of the runtime's headers: ") + (isElementwise ? "one call a range of elements" : "one task, in order"));
 }

@@ -39,6 +39,8 @@ KILN_KERNEL(OneDnnLayerNorm);
 KILN_KERNEL(OneDnnMatmul);
 KILN_KERNEL(OneDnnSoftmax);
 KILN_KERNEL(GatherCopy);
+KILN_KERNEL(Col2ImPlanes);
+KILN_KERNEL(DistancePanels);
 KILN_KERNEL(FourierRows);
 KILN_KERNEL(RuntimeCall);
 KILN_KERNEL(ScatterUpdates);

@@ -51,14 +51,6 @@ template <typename V> KILN_INLINE void transform(Complex<V> (&x)[5]) {
   x[0] = x[0] + t1 + t2, x[1] = a1 + b1, x[4] = a1 - b1, x[2] = a2 + b2, x[3] = a2 - b2;
 }
 
-// f(0), ... f(Count - 1), without a loop: values in arrays stay in registers.
-template <int Count, int From = 0, typename F> KILN_INLINE void each(const F &f) {
-  if constexpr (From < Count) {
-    f(From);
-    each<Count, From + 1>(f);
-  }
-}
-
 // One stage. Points are `unit` elements apart, imaginary parts `plane` elements behind the real ones.
 template <typename T> struct FourierStage {
   T *from, *to, *spare;

@@ -206,6 +206,14 @@ template <typename V> KILN_INLINE V min(V a, V b) { return prefer(b < a, b, a); 
 template <typename V> KILN_INLINE V max(V a, V b) { return prefer(b > a, b, a); }
 #endif
 
+// f(0), ... f(Count - 1), without a loop: values in arrays stay in registers.
+template <int Count, int From = 0, typename F> KILN_INLINE void each(const F &f) {
+  if constexpr (From < Count) {
+    f(From);
+    each<Count, From + 1>(f);
+  }
+}
+
 template <typename V> using half = vec<lane<V>, lanes<V> / 2>;
 template <int Offset, typename V, int... I> KILN_INLINE half<V> takeHalf(V value, Indices<I...>) {
   return __builtin_shufflevector(value, value, (Offset + I)...);

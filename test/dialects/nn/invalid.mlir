@@ -1084,6 +1084,62 @@ func.func @tokens_size(%x: tensor<2xi128>) {
 
 // -----
 
+func.func @col2im_rank(%x: tensor<1x4x9x1xf32>) {
+  // expected-error @below {{expects an input of rank 3, and a result like it with one to three dimensions of an image}}
+  %0 = nn.col2im %x block [2, 2] strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] : tensor<1x4x9x1xf32> -> tensor<1x1x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @col2im_lists(%x: tensor<1x4x9xf32>) {
+  // expected-error @below {{expects as many strides and dilations as a block has dimensions, and twice as many pads}}
+  %0 = nn.col2im %x block [2, 2] strides [1, 1] dilations [1, 1] pads [0, 0] : tensor<1x4x9xf32> -> tensor<1x1x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @col2im_stride(%x: tensor<1x4x9xf32>) {
+  // expected-error @below {{expects an image of known size, and positive blocks, strides and dilations}}
+  %0 = nn.col2im %x block [2, 2] strides [1, 0] dilations [1, 1] pads [0, 0, 0, 0] : tensor<1x4x9xf32> -> tensor<1x1x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @col2im_overflow(%x: tensor<1x4x9xf32>) {
+  // expected-error @below {{has more blocks, or elements in one, than fit 64 bits}}
+  %0 = nn.col2im %x block [2147483647, 2147483647, 2147483647] strides [1, 1, 1] dilations [1, 1, 1] pads [0, 0, 0, 0, 0, 0] : tensor<1x4x9xf32> -> tensor<1x1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @col2im_blocks(%x: tensor<1x4x8xf32>) {
+  // expected-error @below {{the input}}
+  %0 = nn.col2im %x block [2, 2] strides [1, 1] dilations [1, 1] pads [0, 0, 0, 0] : tensor<1x4x8xf32> -> tensor<1x1x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @distances_types(%a: tensor<5x3xf32>, %b: tensor<4x3xf64>) {
+  // expected-error @below {{expects matrices of one type}}
+  %0 = nn.distances %a, %b : tensor<5x3xf32>, tensor<4x3xf64> -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @distances_depth(%a: tensor<5x3xf32>, %b: tensor<4x2xf32>) {
+  // expected-error @below {{the right side}}
+  %0 = nn.distances %a, %b : tensor<5x3xf32>, tensor<4x2xf32> -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
 func.func @fourier_table(%x: tensor<2x8x1xf32>, %t: tensor<15xf32>) {
   // expected-error @below {{has a table of 'tensor<15xf32>', expected 16 elements}}
   %0 = nn.fourier %x, %t length 8 : tensor<2x8x1xf32>, tensor<15xf32> -> tensor<2x5x2xf32>

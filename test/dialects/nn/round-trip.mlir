@@ -341,13 +341,18 @@ func.func @losses(%x: tensor<3x5x?xf32, #nn.dims<()[s0] -> (3, 5, s0)>>, %t: ten
 }
 
 // CHECK-LABEL: func @calls
+// CHECK: nn.col2im %{{.*}} block [2, 1] strides [1, 2] dilations [2, 1] pads [0, 1, 0, -1] : tensor<?x4x8xf32, #nn.dims<()[s0] -> (s0, 4, 8)>> -> tensor<?x2x4x7xf32, #nn.dims<()[s0] -> (s0, 2, 4, 7)>>
+// CHECK: nn.distances %{{.*}}, %{{.*}} : tensor<?x3xf64, #nn.dims<()[s0] -> (s0, 3)>>, tensor<5x3xf64> -> tensor<?x5xf64, #nn.dims<()[s0] -> (s0, 5)>>
 // CHECK: nn.fourier %{{.*}}, %{{.*}} length 8 : tensor<2x8x1xf32>, tensor<16xf32> -> tensor<2x5x2xf32>
 // CHECK: nn.fourier %{{.*}}, %{{.*}} inverse length 3 : tensor<?x2x2xf64, #nn.dims<()[s0] -> (s0, 2, 2)>>, tensor<4xf64> -> tensor<?x3x1xf64, #nn.dims<()[s0] -> (s0, 3, 1)>>
 // CHECK: nn.string_parse %{{.*}} : tensor<2xi128> -> tensor<2xui64>
 // CHECK: nn.string_order %{{.*}} : tensor<2xi128> -> tensor<2xi64>, tensor<2xi64>
 // CHECK: nn.string_print %{{.*}} room 9 each 24 counts 0 : tensor<2xf32> -> tensor<2xi128>, tensor<?xui8, #nn.dims<()[s0] -> (s0)>>, tensor<1xi64>
 // CHECK: nn.string_hash %{{.*}} seed 7 : tensor<2xi128> -> tensor<2xui32>
-func.func @calls(%x: tensor<2x8x1xf32>, %t: tensor<16xf32>, %h: tensor<?x2x2xf64, #nn.dims<()[s0] -> (s0, 2, 2)>>, %u: tensor<4xf64>, %s: tensor<2xi128>, %f: tensor<2xf32>) {
+func.func @calls(%x: tensor<2x8x1xf32>, %t: tensor<16xf32>, %h: tensor<?x2x2xf64, #nn.dims<()[s0] -> (s0, 2, 2)>>, %u: tensor<4xf64>, %s: tensor<2xi128>, %f: tensor<2xf32>,
+                 %blocks: tensor<?x4x8xf32, #nn.dims<()[s0] -> (s0, 4, 8)>>, %a: tensor<?x3xf64, #nn.dims<()[s0] -> (s0, 3)>>, %b: tensor<5x3xf64>) {
+  %image = nn.col2im %blocks block [2, 1] strides [1, 2] dilations [2, 1] pads [0, 1, 0, -1] : tensor<?x4x8xf32, #nn.dims<()[s0] -> (s0, 4, 8)>> -> tensor<?x2x4x7xf32, #nn.dims<()[s0] -> (s0, 2, 4, 7)>>
+  %squares = nn.distances %a, %b : tensor<?x3xf64, #nn.dims<()[s0] -> (s0, 3)>>, tensor<5x3xf64> -> tensor<?x5xf64, #nn.dims<()[s0] -> (s0, 5)>>
   %0 = nn.fourier %x, %t length 8 : tensor<2x8x1xf32>, tensor<16xf32> -> tensor<2x5x2xf32>
   %1 = nn.fourier %h, %u inverse length 3 : tensor<?x2x2xf64, #nn.dims<()[s0] -> (s0, 2, 2)>>, tensor<4xf64> -> tensor<?x3x1xf64, #nn.dims<()[s0] -> (s0, 3, 1)>>
   %2 = nn.string_parse %s : tensor<2xi128> -> tensor<2xui64>

@@ -33,7 +33,8 @@ def real_fourier(g):
 
 @contrib("CDist", types=["f32", "f64"])
 def distances(g):
-    rows, columns, depth, metric = g.integer(1, 9), g.integer(1, 9), g.integer(1, 12), g.pick(["euclidean", "sqeuclidean"])
+    rows, columns, depth = g.pick([g.integer(1, 9), g.integer(8, 40)]), g.pick([g.integer(1, 9), g.integer(8, 80)]), g.pick([g.integer(1, 12), g.integer(500, 1100)])
+    metric = g.pick(["euclidean", "sqeuclidean"])
     a, b = g.tensor(g.type, (rows, depth), "normal"), g.tensor(g.type, (columns, depth), "normal")
     squares = ((a.wide[:, None] - b.wide) ** 2).sum(-1)
     # ONNX Runtime subtracts products from the sums of squares.

@@ -115,7 +115,9 @@ def spread_out(x, weight, groups, strides, dilations, full):
 @operator("Col2Im", types=floats(22), since=18)
 def col2im(g):
     rank = g.pick([1, 2, 2, 3])
-    window = Window(g, [g.integer(1, 7) for _ in range(rank)], largest=3)
+    # Lines of more blocks than a vector has lanes, too.
+    sizes = [g.integer(1, 7) for _ in range(rank - 1)] + [g.pick([g.integer(1, 7), g.integer(30, 90)])]
+    window = Window(g, sizes, largest=3)
     while window.auto_pad != "NOTSET":
         window = Window(g, window.sizes, largest=3)
     n, channels = g.pick([1, 2]), g.pick([1, 2, 3])

@@ -1,9 +1,11 @@
 // Uses every function of the kernel headers, as scalar and in the widths that kernels use.
 #include "kiln/best.h"
 #include "kiln/boxes.h"
+#include "kiln/col2im.h"
 #include "kiln/coupling.h"
 #include "kiln/decimal.h"
 #include "kiln/depthwise.h"
+#include "kiln/distances.h"
 #include "kiln/dot.h"
 #include "kiln/fourier.h"
 #include "kiln/half.h"
@@ -111,6 +113,13 @@ void numbers(float *f, double *d) {
 }
 
 void couplings(float *f) { couple_pairs(f, f + 9, f + 18, 9, 3); }
+
+void blocks(float *f, double *d, const int32_t *table) { col2im<lanes<KILN_F>>(f, f + 9, 0, 9, table, 18), col2im<lanes<KILN_D>>(d, d + 9, 0, 9, table, 18); }
+
+void pairs_of_rows(float *f, double *d) {
+  distances<lanes<KILN_F>>(f, f, f, f, 0, 0, 9, 0, 3, 9, 9);
+  distances<lanes<KILN_D>>(d, d, d, d, 0, 0, 9, 0, 3, 9, 9);
+}
 
 void transforms(float *f, double *d, const int32_t *factors) {
   fourier_rows<lanes<KILN_F>>(f, f, f, f, 0, 0, 9, 9, 9, 2, 9, 2, 0, 0, 0, factors, 2);
