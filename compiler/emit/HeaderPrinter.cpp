@@ -62,7 +62,7 @@ static std::string listSpecialSizes(const SignatureSymbol &symbol, const Signatu
   return llvm::join(llvm::map_range(sizes, [](int64_t size) { return std::to_string(size); }), ", ");
 }
 
-/// What the caller has to know of dimensions that bound sizes of which only the data tell.
+/// Tells the caller about dimensions that bound sizes of which only the data tell.
 static std::string printRaised(const Signature &signature) {
   std::string names;
   for (const SignatureSymbol &symbol : signature.symbols)
@@ -187,10 +187,12 @@ static std::string printFunctions(const Signature &signature) {
   if (signature.decodesImages)
     text += " * It decodes pictures: set the context's `decode_image` (to kiln_images_decode of libkiln_images, for example), or the run ends with\n"
             " * KILN_STATUS_MISSING_IMAGE_DECODER. That function may allocate and lock, on the calling thread; the run itself does not.\n";
-  if (signature.isDataSized())
-    text += " * `dims` is also an output: the run writes the dimensions that depend on the data.\n";
-  text += printRaised(signature);
-  text += " * Any number of threads may run the model at once, each with its own workspace and outputs. A run never ";
+  std::string raised = printRaised(signature);
+  if (signature.writesDims())
+    text += std::string(" * `dims` is also an output: the run writes the dimensions that depend on the data") +
+            (raised.empty() ? "" : ", and those that bound such sizes") + ".\n" + raised;
+  text += std::string(" * Any number of threads may run the model at once, each with its own ") + (signature.writesDims() ? "dimensions, " : "") +
+          "workspace and outputs. A run never ";
   text += signature.libraries.empty() ? "allocates,\n * locks, prints or aborts. */\n" : printLibraries(signature);
   text += printCall(api + "kiln_status " + name + "_run", signature.runParameters()) + ";\n\n";
   text += printTargetFunction(signature, several) + api + "const char *" + name + "_target(void);\n\n";

@@ -60,7 +60,7 @@ static std::string printMost(const Signature &signature) {
          "; }\n";
 }
 
-/// Which dimensions a run raises.
+/// A function that tells dimensions that a run raises from others.
 static std::string printRaised(const Signature &signature) {
   std::string numbers;
   for (auto [i, symbol] : llvm::enumerate(signature.symbols))

@@ -1,6 +1,7 @@
 //===- Choices.cpp - Values that a condition chooses -----------------------===//
 #include "compiler/import/Choices.h"
 #include "compiler/files/Printable.h"
+#include "compiler/import/DeclaredShapes.h"
 #include "compiler/import/SequenceValues.h"
 #include "compiler/import/SymbolicSizes.h"
 #include "dialects/nn/NNArithmeticOps.h"
@@ -29,7 +30,11 @@ AffineExpr Choices::computeDim(Node &node, Value number, AffineExpr bound, const
   AffineExpr dim = node.computedDim(most, name);
   if (node.failed())
     return node.number(0);
-  nn::ComputedDimOp::create(builder, node.loc, RankedTensorType::get({1}, builder.getI64Type()), number, mlir::cast<AffineSymbolExpr>(dim).getPosition());
+  unsigned symbol = mlir::cast<AffineSymbolExpr>(dim).getPosition();
+  nn::ComputedDimOp::create(builder, node.loc, RankedTensorType::get({1}, builder.getI64Type()), number, symbol);
+  // The option --dim may fix the bound that the caller would give. Larger numbers end the run.
+  if (auto fixedMost = most ? std::nullopt : nn::getConstantDim(sizes.computed().getBound(symbol)))
+    expectInRun(node, node.compare<nn::LessEqualOp>(number, node.splatLike(number, static_cast<double>(*fixedMost))), "within_most");
   return dim;
 }
 

@@ -103,7 +103,7 @@ LogicalResult GreedySearch::giveResults(Value sequences, ArrayRef<Value> chance)
 
 LogicalResult GreedySearch::run() {
   if (int64_t type = node.getInt("model_type", 0); type != 0 && !node.failed())
-    return node.unsupported("attribute 'model_type' is " + Twine(type), "only decoders of the GPT-2 form, model_type 0, are searched so");
+    return node.unsupported("attribute 'model_type' is " + Twine(type), "only decoders of the GPT-2 form, model_type 0, are searched");
   if (!decoder.read())
     return failure();
   State state;

@@ -73,9 +73,13 @@ static FailureOr<ImportedModel> importRounds(MLIRContext &context, const ImportO
     assumptions.raisedAsked.clear();
     size_t loosened = assumptions.loosened.size();
     auto model = importOnce(context, options, file, squeezed, assumptions, errors, isOpen);
-    if (addRaised(assumptions, loosened) && ++raisings < mostRaisings) {
+    if (addRaised(assumptions, loosened)) {
       assumptions.found.clear();
-      continue;
+      if (++raisings < mostRaisings)
+        continue;
+      errors.clear();
+      isOpen = false;
+      return import::Diagnostics(options.path, errors).error("sizes that data decide depend on each other more than " + Twine(mostRaisings) + " times");
     }
     size_t known = assumptions.notNegative.size();
     for (AffineExpr expr : std::exchange(assumptions.found, {}))

@@ -30,21 +30,23 @@ AffineExpr SymbolicSizes::get(StringRef original) {
   return entry->second;
 }
 
+std::string SymbolicSizes::nameRaised(std::string name) const {
+  while (ofInputs.contains(options.rename(name)))
+    name += "_";
+  return name;
+}
+
 void SymbolicSizes::addRaised() {
-  for (const std::string &name : assumptions.raised) {
-    std::string own = name;
-    while (byName.contains(options.rename(own)))
-      own += "_";
-    raised[name] = get(own);
-  }
+  for (const auto &[name, spellings] : originals)
+    ofInputs.insert(name);
+  for (const std::string &name : assumptions.raised)
+    raised[name] = get(nameRaised(name));
 }
 
 AffineExpr SymbolicSizes::getRaised(const std::string &name) {
-  std::string given = options.rename(name);
-  if (auto number = options.dims.find(given); number != options.dims.end()) {
-    fixed.insert(given);
-    return getAffineConstantExpr(number->second, &context);
-  }
+  std::string own = nameRaised(name);
+  if (options.dims.count(options.rename(own)))
+    return get(own);
   if (!llvm::is_contained(assumptions.raisedAsked, name))
     assumptions.raisedAsked.push_back(name);
   AffineExpr known = raised.lookup(name);

@@ -24,7 +24,7 @@ public:
   AffineExpr get(llvm::StringRef name);
   /// Adds the bounds that earlier rounds of the import have asked for, behind the dimensions of inputs.
   void addRaised();
-  /// What the library says of itself about them, for programs that run it.
+  /// The library's metadata about them, for programs that run it.
   std::vector<std::pair<std::string, std::string>> describeRaised() const;
   /// Has the next round of the import give a size that the model computes, and whose bound is a number, a bound of the caller's. False: it has had that.
   bool loosen(unsigned symbol);
@@ -108,6 +108,8 @@ private:
   std::string makeName(const llvm::Twine &stemName) const;
   /// The bound of a size that nothing else bounds: a number from the options, or a symbol if an earlier round has asked for it.
   AffineExpr getRaised(const std::string &name);
+  /// The name that the library has for it, unlike those of the inputs' dimensions.
+  std::string nameRaised(std::string name) const;
 
   mlir::MLIRContext &context;
   const ImportOptions &options;
@@ -118,6 +120,8 @@ private:
   llvm::StringMap<AffineExpr> byName;
   /// The bounds that a run raises, by what the import calls them.
   llvm::StringMap<AffineExpr> raised;
+  /// The names of the inputs' dimensions, which those have to differ from.
+  llvm::StringSet<> ofInputs;
   llvm::StringSet<> fixed;
   /// The model's names of the dimensions, by those that they have here.
   std::map<std::string, std::set<std::string>> originals;

@@ -206,11 +206,11 @@ class Model:
             arrays.append(numpy.require(array, requirements=["C", "ALIGNED"]))
         return arrays
 
-    def _find_dims(self, arrays, asked):
+    def _find_dims(self, arrays, asked, kept):
         unknown = set(asked) - set(self.dims)
         if unknown:
             raise KilnError(f"{self.name}: there is no dimension '{min(unknown)}'")
-        values = [asked.get(name, 0 if name in self._raised else None) for name in self.dims]
+        values = [asked.get(name, kept.get(name, 0) if name in self._raised else None) for name in self.dims]
         for tensor, array in zip(self.inputs, arrays):
             for size, symbol in zip(array.shape, tensor._symbols):
                 if 0 <= symbol < len(values) and values[symbol] is None:
@@ -247,7 +247,19 @@ class Model:
     def __call__(self, inputs=None, dims=None, **named):
         """The outputs by their names. Inputs are given by name; a dict as the first argument holds those whose names are no identifiers."""
         arrays = self._read_inputs({**(inputs or {}), **named})
-        values = self._find_dims(arrays, dims or {})
+        # As the workspace, the bounds that a call of this thread has raised are the next one's.
+        kept, self._own.raised = getattr(self._own, "raised", {}), {}
+        try:
+            return self._repeat(arrays, dims or {}, kept)
+        except (KilnError, MemoryError):
+            # They may leave no room together with those of this call, which starts again without them.
+            if not kept:
+                raise
+        return self._repeat(arrays, dims or {}, {})
+
+    def _repeat(self, arrays, asked, kept):
+        """Runs until no bound has to be raised. `kept` are the bounds to begin with; others are 0."""
+        values = self._find_dims(arrays, asked, kept)
         names = dict(zip(self._names, values))
         for tensor, array in zip(self.inputs, arrays):
             if array.shape != (expected := tensor._extents(names)):
@@ -256,7 +268,9 @@ class Model:
         while True:
             numbers = (ctypes.c_int64 * max(len(values), 1))(*values)
             try:
-                return self._call(arrays, numbers, bool(values))
+                results = self._call(arrays, numbers, bool(values))
+                self._own.raised = {name: value for name, value in zip(self.dims, values) if name in self._raised and name not in asked}
+                return results
             except KilnError as error:
                 raised = [max(old, new) for old, new in zip(values, numbers[:len(self.dims)])]
                 if error.status != OUT_OF_BOUNDS or raised == values[:len(self.dims)]:

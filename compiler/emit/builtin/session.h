@@ -25,13 +25,17 @@ public:
 
   // Runs the model. After a status other than KILN_STATUS_OK, message() says what is wrong and outputs are unspecified.
   kiln_status try_run() noexcept {
-    text[0] = '\0';
-    do {
-      mustRepeat = false;
-      last = prepare();
-      if (last == KILN_STATUS_OK)
-        last = call();
-    } while (mustRepeat);
+    int64_t before[Model::symbols + 1], none[Model::symbols + 1] = {};
+    std::memcpy(before, raised, sizeof(raised));
+    attempt();
+    // Bounds that earlier runs have raised may leave no room together with those of this one, which starts again without them.
+    if (!hasRoom && !changed && std::memcmp(before, none, sizeof(none)) != 0) {
+      std::memcpy(raised, none, sizeof(none));
+      attempt();
+    }
+    // A run without room leaves no trace. One that has changed its inputs cannot start again, so the next run is the one without bounds.
+    if (!hasRoom)
+      std::memcpy(raised, changed ? none : before, sizeof(none));
     return last;
   }
   // The text for the last run; empty if it succeeded.
@@ -193,6 +197,23 @@ private:
     return workspace.reserve(bytes) ? KILN_STATUS_OK : fail(KILN_STATUS_OUT_OF_MEMORY, "out of memory for a workspace of %zu bytes", bytes);
   }
 
+  kiln_status failChanged() noexcept {
+    return fail(KILN_STATUS_DIMENSION_OUT_OF_BOUNDS,
+                "the run has raised the bound of a size; give the inputs again before the next run, because input '%s' has the memory of an output", changed);
+  }
+  // Runs until no bound has to be raised. `hasRoom` is false if there is no room for the bounds; `last` and `text` then say why.
+  void attempt() noexcept {
+    text[0] = '\0';
+    changed = nullptr;
+    do {
+      mustRepeat = false;
+      last = prepare();
+      hasRoom = last == KILN_STATUS_OK;
+      if (hasRoom)
+        last = changed ? failChanged() : call();
+    } while (mustRepeat);
+  }
+
   // Keeps the bounds that a run has raised for the next one. False: there are none.
   bool hasRaised() noexcept {
     bool isNew = false;
@@ -201,16 +222,33 @@ private:
         raised[symbol] = dims[symbol];
         isNew = true;
       }
-    mustRepeat = isNew;
     return isNew;
+  }
+
+  void *place(size_t number) const noexcept {
+    const detail::argument &argument = arguments[number];
+    return argument.isSet && argument.data ? argument.data : argument.own.data();
+  }
+  // The name of an input whose memory is also an output's, so that a run may have changed it. Null: there is none.
+  const char *find_changed() const noexcept {
+    for (size_t input = 0; input < Model::inputs; ++input)
+      for (size_t output = Model::inputs; output < Model::inputs + Model::outputs; ++output)
+        if (place(input) == place(output))
+          return table(input).name;
+    return nullptr;
   }
 
   kiln_status call() noexcept {
     void *places[Model::inputs + Model::outputs + 1];
     for (size_t number = 0; number < Model::inputs + Model::outputs; ++number)
-      places[number] = arguments[number].isSet && arguments[number].data ? arguments[number].data : arguments[number].own.data();
-    if (kiln_status status = Model::run(dims, places, weights, workspace.data(), context))
-      return status == KILN_STATUS_DIMENSION_OUT_OF_BOUNDS && hasRaised() ? status : fail(status, "status %d: %s", int(status), detail::status_text(status));
+      places[number] = place(number);
+    if (kiln_status status = Model::run(dims, places, weights, workspace.data(), context)) {
+      mustRepeat = status == KILN_STATUS_DIMENSION_OUT_OF_BOUNDS && hasRaised();
+      if (!mustRepeat)
+        return fail(status, "status %d: %s", int(status), detail::status_text(status));
+      changed = find_changed();
+      return status;
+    }
     Model::shapes(dims, shapes);
     hasRun = true;
     return KILN_STATUS_OK;
@@ -224,7 +262,8 @@ private:
   size_t weightsSize = 0;
   const kiln_context *context = nullptr;
   kiln_status last = KILN_STATUS_OK;
-  bool hasRun = false, mustRepeat = false;
+  bool hasRun = false, mustRepeat = false, hasRoom = false;
+  const char *changed = nullptr;
   char text[512] = {};
 };
 

@@ -138,7 +138,7 @@ LogicalResult PagedAttention::readCaches() {
   return success();
 }
 
-/// Whose tokens they are, and what each request has.
+/// The requests that the tokens belong to, and the lengths of each.
 LogicalResult PagedAttention::readTokens() {
   i64 = node.builder().getI64Type();
   Value lengths = node.input(6);
@@ -283,7 +283,7 @@ AffineExpr PagedAttention::countPages() {
   return node.failed() ? tablePages : node.choices().computeDim(node, count, tablePages, node.outputName(0) + "_pages");
 }
 
-/// What the requests' pages have, [requests, heads, keys, size]: zeros where nothing is.
+/// The contents of the requests' pages, [requests, heads, keys, size], with zeros where there are none.
 Value PagedAttention::takePages(const Stored &stored) {
   if (node.failed())
     return stored.cache;

@@ -112,6 +112,8 @@ LogicalResult RequestConvolution::read() {
   node.ignore("group_size");
   if ((capacity > 0) != node.hasInput(5))
     return node.error("attribute 'state_update_capacity' is " + Twine(capacity) + ", and capture_count is " + (node.hasInput(5) ? "given" : "missing"));
+  if (dilation > INT32_MAX)
+    return node.error("attribute 'dilation' is " + Twine(dilation) + ", expected at most " + Twine(INT32_MAX));
   DimExprs dims = node.dims(x), shape = node.dims(weight);
   auto size = nn::getConstantDim(shape[2]);
   if (!size || *size < 1 || *size > 256)

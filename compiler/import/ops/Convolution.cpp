@@ -267,7 +267,7 @@ static LogicalResult transposeBlocks(Node &node, Value x, const ImageBlocks &blo
     if (!known)
       node.requireNotNegative(room, "the image is smaller than a block");
     in.push_back(known.value_or(0) < 0 ? node.number(0) : nn::simplifyDim(room.floorDiv(blocks.strides[i]) + 1));
-    // What the blocks do not reach lies outside the transpose's result, as if more had been cut off. Of a symbolic size, that is cut or added afterwards.
+    // Elements that no block reaches lie outside the transpose's result, as if more had been cut off. Of a symbolic size, they are cut or added afterwards.
     if (known && *known >= 0)
       pads[spatial + i] -= *known % blocks.strides[i];
     else if (!known)

@@ -354,8 +354,10 @@ bool GatedDeltaNet::readGates() {
     beta = arrange(node.input(5), stateHeads, 1);
     beta = activation == "sigmoid" && !node.failed() ? node.unary<SigmoidOp>(beta) : beta;
   }
-  // Neither of these keys nor of these gates changes a state.
+  // Behind its end, a request has the tokens of the next one. Zeros change no state.
   key = clearRest(key);
+  value = clearRest(value);
+  beta = isDelta ? clearRest(beta) : beta;
   decay = isGated ? clearRest(decay) : decay;
   return !node.failed();
 }

@@ -143,7 +143,7 @@ static std::optional<Target> readTarget(Node &node, Value x, ArrayRef<int64_t> a
       sizes->push_back((*declared)[axis]);
     expectInRun(node, node.input(3), *sizes);
   } else {
-    sizes = readSizes(node, 3, "sizes");
+    sizes = policy == "stretch" ? readSizes(node, 3, "sizes") : node.knownIntegers(3, "sizes");
   }
   if (sizes && sizes->size() == axes.size())
     return fromSizes(node, x, *sizes, axes, policy);

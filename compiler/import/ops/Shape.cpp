@@ -281,8 +281,10 @@ static void chooseExpanded(Node &node, ArrayRef<AffineExpr> from, ArrayRef<Affin
     AffineExpr &dim = dims[dims.size() - 1 - i], want = target[target.size() - 1 - i], own = i < from.size() ? from[from.size() - 1 - i] : node.number(1);
     if (nn::provablyEqual(dim, want) || nn::getConstantDim(want) == 1)
       continue;
+    // A sum of products, each of which has a bound.
+    AffineExpr isPositive = nn::getSign(want), isMore = nn::getSign(want - 1);
     if (!nn::provablyEqual(dim, own))
-      dim = nn::simplifyDim(want + (own - 1) * (nn::getSign(want) - nn::getSign(want - 1)));
+      dim = nn::simplifyDim(want + own * isPositive - own * isMore - isPositive + isMore);
     if (!node.sizes().isConstraint(want - dim))
       node.sizes().addConstraint(nn::getBroadcastConstraint(want, dim), node.describe());
   }

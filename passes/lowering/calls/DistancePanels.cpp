@@ -16,8 +16,8 @@ namespace kiln {
 
 using namespace nn;
 
-/// What runtime/include/kiln/distances.h has: vectors in a panel, and elements of a row.
-static constexpr int64_t panelVectors = 2, panelDepth = 512;
+/// The constants of runtime/include/kiln/distances.h: vectors in a panel, elements of a row in it, and from how many rows on there is one.
+static constexpr int64_t panelVectors = 2, panelDepth = 512, panelRows = 8;
 
 KernelMatch matchDistancePanels(GroupOp, Operation *, kernel::TargetAttr) {
   return accept("differences of rows are squared and summed, vectors along the rows of the right side");
@@ -32,7 +32,9 @@ FailureOr<LaunchInfo> lowerDistancePanels(KernelBuilder &k, Operation *anchor) {
   // Each task packs its panel: many rows make up for that.
   constexpr int64_t rowsOfTask = 512;
   IndexExprs tasks = {simplifyDim(dims[0].ceilDiv(rowsOfTask)), simplifyDim(dims[1].ceilDiv(width))};
-  Value scratch = k.scratch(element, panelDepth * width);
+  auto rows = getConstantDim(dims[0]), elements = getConstantDim(depth);
+  int64_t packed = rows && *rows < panelRows ? 1 : std::clamp<int64_t>(elements.value_or(panelDepth), 1, panelDepth);
+  Value scratch = k.scratch(element, packed * width);
   SmallVector<Value> arguments = {k.buffer(cast<BlockArgument>(op.getLhs()).getArgNumber()), k.buffer(cast<BlockArgument>(op.getRhs()).getArgNumber()),
                                   k.resultBuffer(0), scratch, k.emit(k.scratchStart())};
   StringAttr callee = k.builder().getStringAttr("kiln::distances<" + Twine(lanes) + ">");
@@ -48,8 +50,8 @@ FailureOr<LaunchInfo> lowerDistancePanels(KernelBuilder &k, Operation *anchor) {
     operands.push_back(k.emit(depth));
     kernel::RuntimeCallOp::create(k.builder(), k.loc(), callee, operands, k.builder().getArrayAttr({}));
   });
-  AffineExpr elements = simplifyDim(dims[0] * dims[1]), read = simplifyDim((dims[0] + dims[1]) * depth);
-  return LaunchInfo{countTasks(k, tasks), simplifyDim(elements * depth * 3), simplifyDim((elements + read) * (element.getIntOrFloatBitWidth() / 8))};
+  AffineExpr pairs = simplifyDim(dims[0] * dims[1]), read = simplifyDim((dims[0] + dims[1]) * depth);
+  return LaunchInfo{countTasks(k, tasks), simplifyDim(pairs * depth * 3), simplifyDim((pairs + read) * (element.getIntOrFloatBitWidth() / 8))};
 }
 
 } // namespace kiln

@@ -42,7 +42,7 @@ CASES = {
 # Of the operators whose axes data decide: which dimensions the results have, that is, the declared ones.
 RANKS = {"sums", "squeezed", "unsqueezed"}
 resized = lambda x, s: x[:, :, np.arange(s[2]) * 4 // s[2]][:, :, :, np.arange(s[3]) * 4 // s[3]]
-# What other data give; None: a status, as no result is valid.
+# The results of other data; None: a status, as no result is valid.
 BY_DATA = {
     "fill": lambda s: [np.zeros(s, "f4")],
     "count": lambda a, b, c: [np.arange(a, b, c)],

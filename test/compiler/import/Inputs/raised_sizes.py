@@ -70,6 +70,8 @@ def list_cases():
     yield "filled", [node("ConstantOfShape", "s", "y")], [shape], "f4", 2, {}, lambda s: np.zeros(s, "f4"), [[ints(2, 3)], [ints(0, 4)], [ints(700, 1)], [ints(1, 0)]]
     yield "spread", [node("Expand", "x s", "y")], [("x", "f4", [1, 3]), shape], "f4", 2, {}, lambda x, s: np.broadcast_to(x, np.broadcast_shapes(x.shape, s)), \
         [[x[:1], ints(5, 3)], [x[:1], ints(2, 1)], [x[:1], ints(0, 1)]]
+    yield "stretched", [node("Expand", "x s", "y")], [("x", "f4", ["n", 3]), shape], "f4", 2, {}, lambda x, s: np.broadcast_to(x, np.broadcast_shapes(x.shape, s)), \
+        [[x[:1], ints(5, 3)], [x, ints(4, 1)], [x, ints(1, 3)], [x[:1], ints(0, 1)], [x[:0], ints(1, 3)]]
     yield "tiled", [node("Tile", "x s", "y")], [matrix, shape], "f4", 2, {}, np.tile, [[x, ints(2, 3)], [x, ints(0, 1)], [x, ints(1, 40)]]
     pads = ("p", "i8", [4])
     crop = lambda x, p: np.pad(x, [(max(p[0], 0), max(p[2], 0)), (max(p[1], 0), max(p[3], 0))])[
@@ -146,6 +148,9 @@ def bounds():
     print("within", dict(limited.run({"s": np.array([6, 5])}, 1))["y"].shape, "beyond", refuses(limited, {"s": np.array([7, 5])}, OUT_OF_BOUNDS))
     fixed = library.Library(path, ["--dim=y_size0_most=6", "--dim=y_size1_most=5"], FOLDER / "static")
     print("names", *fixed.symbols(), "within", dict(fixed.run({"s": np.array([6, 5])}, 1))["y"].shape, "beyond", refuses(fixed, {"s": np.array([7, 5])}, MISMATCH))
+    path = save("counted", [node("Range", "zero t one", "y")], [("t", "i8", [])], [("y", "i8", [None])], {"zero": np.array(0), "one": np.array(1)})
+    counted = library.Library(path, ["--dim=y_count_most=20"], FOLDER / "counted")
+    print("counts", dict(counted.run({"t": np.array(20)}, 1))["y"].shape, "beyond", refuses(counted, {"t": np.array(21)}, MISMATCH))
 
 
 FOLDER.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ while [ $# -ge 2 ]; do
   mpi=$1 sanitizer=$2
   shift 2
   echo "$mpi $sanitizer"
-  flags="-std=c++17 -O0 -g -Wall -Wextra -Werror -fno-sanitize-recover=all -fsanitize=$sanitizer -I$include -I$source/runtime/src"
+  flags="-std=c++17 -O1 -g -Wall -Wextra -Werror -fno-sanitize-recover=all -fsanitize=$sanitizer -I$include -I$source/runtime/src"
   [ "$sanitizer" = address ] && flags="$flags -fsanitize=undefined -fno-sanitize=vptr"
   communicator="$source/runtime/src/mpi/Mpi.cpp $source/runtime/src/ranks/*.cpp $source/runtime/src/Status.cpp $source/runtime/src/posix/*.cpp"
   options=
