@@ -1,4 +1,4 @@
-//===- Assumptions.h - What an import takes for granted of the sizes -------===//
+//===- Assumptions.h - Assumptions of an import about sizes ----------------===//
 #ifndef KILN_COMPILER_IMPORT_ASSUMPTIONS_H
 #define KILN_COMPILER_IMPORT_ASSUMPTIONS_H
 
@@ -10,11 +10,11 @@
 
 namespace kiln::import {
 
-/// Which symbolic dimensions a Squeeze without axes takes to be 1, where neither its input nor the declared rank tells.
+/// The symbolic dimensions that a Squeeze without axes takes to be 1, where neither its input nor the declared rank tells.
 struct SqueezedDims {
-  /// Those that are; all others are not.
+  /// Dimensions that are 1; all others are not.
   nn::DimExprs ones;
-  /// Those that were asked for.
+  /// Dimensions about which an importer has asked.
   llvm::SetVector<mlir::AffineExpr> asked;
   /// Such a Squeeze is not supported, whatever `ones` has.
   bool isRefused = false;
@@ -22,7 +22,7 @@ struct SqueezedDims {
   bool isContradicted = false;
 };
 
-/// What an import takes for granted of the sizes, and what it has found that would make the model simpler (Import.cpp).
+/// Assumptions of an import about sizes, and findings that would make the model simpler (Import.cpp).
 struct Assumptions {
   /// Expressions that are not negative, as a run checks.
   nn::DimExprs notNegative;

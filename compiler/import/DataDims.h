@@ -19,7 +19,7 @@ DimExprs makeDataDims(Node &node, Value numbers, llvm::ArrayRef<AffineExpr> boun
 /// The elements of an input that is a vector of sizes: expressions, or dimensions that the run computes. A negative number ends the run.
 std::optional<DimExprs> readSizes(Node &node, unsigned input, llvm::StringRef what);
 
-/// The same for amounts that may be negative, each of which is the difference of two such dimensions; `mostBelow` bounds what is below zero.
+/// Amounts that may be negative are read as differences of two such dimensions each; `mostBelow` bounds the second ones.
 std::optional<DimExprs> readAmounts(Node &node, unsigned input, llvm::ArrayRef<AffineExpr> mostBelow, llvm::StringRef what);
 
 /// x[start : end : step] along an axis, with bounds that data decide (scalars of int64) and a step above zero. As ONNX says, negative bounds count from the

@@ -184,7 +184,7 @@ public:
   /// The dimensions that the model declares for output `i`, when it declares all. They stand in for a shape, axes or sizes that only
   /// the data would tell (`isKnown` says so). An importer that takes them has a run check that the data agree (DeclaredShapes.h).
   std::optional<DimExprs> declaredDims(unsigned i = 0) const;
-  /// The same for a size that could as well be a dimension that the run computes: only where data alone lead to a model that is not supported.
+  /// Declared sizes that could as well be dimensions that the run computes: only where data alone lead to a model that is not supported.
   std::optional<DimExprs> trustedDims(unsigned i = 0) const;
   /// The number of them, which the model may declare alone.
   std::optional<int64_t> declaredRank(unsigned i = 0) const;

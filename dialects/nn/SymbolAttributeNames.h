@@ -16,7 +16,7 @@ inline constexpr llvm::StringLiteral symbolsAttrName = "nn.symbols";
 inline constexpr llvm::StringLiteral symbolBoundsAttrName = "nn.symbol_bounds";
 /// Upper bounds of the last symbols, which the model computes.
 inline constexpr llvm::StringLiteral computedSymbolsAttrName = "nn.computed_symbols";
-/// Those of the symbols that the caller gives which bound computed ones that have no other bound. A run raises them.
+/// The given symbols that bound computed ones without another bound. A run raises them.
 inline constexpr llvm::StringLiteral raisedSymbolsAttrName = "nn.raised_symbols";
 /// Expressions of the symbols that must be zero at run time.
 inline constexpr llvm::StringLiteral constraintsAttrName = "nn.constraints";

@@ -229,7 +229,7 @@ namespace {
 struct ImageBlocks {
   DimExprs image;
   SmallVector<int64_t> block, strides, dilations, pads;
-  /// How many elements a block has.
+  /// The number of elements of a block.
   int64_t size;
 
   /// The places where a block may begin along a dimension, less one and before the stride divides them.

@@ -71,7 +71,7 @@ struct Transform {
     return llvm::all_of(ArrayRef{length, in, out}, [](AffineExpr size) { return nn::getConstantDim(size).has_value(); });
   }
 };
-/// The same with numbers.
+/// A transform whose sizes are numbers.
 struct StaticTransform {
   int64_t length, in, out;
   bool isInverse, toReal;

@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::nn;
 
-/// How many operations around a convolution are looked at.
+/// The limit of operations around a convolution that are looked at.
 static constexpr size_t mostSeen = 64;
 
 bool kiln::isSpatial(Operation *op) { return isa<ConvOp, MaxPoolOp, AvgPoolOp>(op); }

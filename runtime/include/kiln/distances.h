@@ -41,7 +41,7 @@ KILN_INLINE void add_squares(const T *a, int64_t stride, const T *panel, int64_t
   });
 }
 
-// The same where the panel may have more columns than the result.
+// Adds squares where the panel may have more columns than the result.
 template <typename V, int Rows, typename T>
 KILN_INLINE void add_panel(const T *a, int64_t stride, const T *panel, int64_t depth, T *out, int64_t out_stride, int64_t columns, bool begins) {
   constexpr int width = panel_vectors * lanes<V>;

@@ -11,7 +11,7 @@ from floats import accumulated, unit
 
 
 class Requests:
-    """How many tokens each has."""
+    """The number of tokens of each request."""
 
     def __init__(self, g, most=5):
         self.count = g.integer(1, 4)

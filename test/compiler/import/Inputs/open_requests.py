@@ -32,7 +32,7 @@ def draw(name, number):
 
 
 def form(case, name):
-    """What two cases must have in common so that one model is both."""
+    """The parts that two cases must have in common so that one model serves both."""
     opened = OPEN[name]
     return (sorted(case.attributes.items()), [x and (x.type, [n for axis, n in enumerate(x.shape) if axis not in opened.get(i, [])]) for i, x in enumerate(case.inputs)])
 
