@@ -19,13 +19,18 @@ while [ $# -ge 2 ]; do
   options=
   [ "$mpi" = openmpi ] && options="--allow-run-as-root --oversubscribe"
   jobs=()
-  mpicxx.$mpi $flags "$source/test/runtime/mpi/Inputs/ranks.cpp" $communicator -lpthread -o "$folder/ranks" & jobs+=($!)
-  mpicxx.$mpi $flags -shared -fPIC "$source/runtime/src/mpi/Launcher.cpp" $communicator -o "$folder/launcher.so" & jobs+=($!)
+  # The communicator is compiled once, for the program and the launcher.
+  rm -rf "$folder/objects" && mkdir "$folder/objects"
+  (cd "$folder/objects" && exec mpicxx.$mpi $flags -fPIC -c $communicator) & jobs+=($!)
+  mpicxx.$mpi $flags -c "$source/test/runtime/mpi/Inputs/ranks.cpp" -o "$folder/ranks.o" & jobs+=($!)
+  mpicxx.$mpi $flags -fPIC -c "$source/runtime/src/mpi/Launcher.cpp" -o "$folder/launcher.o" & jobs+=($!)
   "$compiler" $flags -fno-rtti -I"$source" -isystem "$includedir" "$source/test/runtime/mpi/Inputs/launch.cpp" "$source/compiler/run/Launch.cpp" "$source/compiler/files/Printable.cpp" "$runtime" -L"$libdir" -lLLVM -ldl \
     -lpthread -o "$folder/launch" & jobs+=($!)
   for job in "${jobs[@]}"; do
     wait "$job" || exit 1
   done
+  mpicxx.$mpi $flags "$folder/ranks.o" "$folder"/objects/*.o -lpthread -o "$folder/ranks" || exit 1
+  mpicxx.$mpi $flags -shared "$folder/launcher.o" "$folder"/objects/*.o -o "$folder/launcher.so" || exit 1
   "$python" "$source/test/runtime/mpi/Inputs/ranks.py" "$mpi" "$folder/ranks" 1 5000 ${MODES:-mismatch error} || exit 1
   mpirun.$mpi $options -np 3 "$folder/launch" "$folder/launcher.so" 20 || exit 1
 done
