@@ -4,7 +4,7 @@
 //
 // Runs the model that was compiled under NAME as a program would that loads it: see Rounds.h. Says behind the time to the first result how long it
 // takes to have all pages of the library, which are mostly weights, mapped. The sizes of dynamic dimensions are those of the inputs; an output that
-// depends on them has the size of its file.
+// depends on them has the size of its file, and one whose size data decide that of its bound.
 //
 //===----------------------------------------------------------------------===//
 #include "test/benchmark/LoadedLibrary.h"
@@ -53,12 +53,36 @@ static double measurePageInApart(const char *path) {
   return milliseconds;
 }
 
+/// Makes the elements of a tensor of strings what the ABI takes.
+static void pointToTexts(Input &input) {
+  if (input.elementType != 8)
+    return;
+  input.data = allocate(input.bytes);
+  for (size_t i = 0; i < input.texts.size(); ++i)
+    reinterpret_cast<kiln_string *>(input.data.get())[i] = {input.texts[i].data(), int64_t(input.texts[i].size())};
+}
+
 /// The file of a tensor whose dimensions fit; `role` is for messages.
 static const Input &findTensor(const std::vector<Input> &given, const kiln_tensor_info &info, const char *role) {
   for (const Input &input : given)
     if (input.name == info.name && (info.byte_size < 0 ? input.dims.size() == size_t(info.rank) : input.bytes == size_t(info.byte_size)))
       return input;
   fail(std::string("no values of the right size for ") + role + " " + info.name);
+}
+
+/// The bytes of an output: those of its file, unless data decide its size within a bound that is a number.
+static size_t getOutputSize(const kiln_model_info &info, int index, const std::vector<Input> &given) {
+  const kiln_tensor_info &output = info.outputs[index];
+  if (output.byte_size >= 0)
+    return size_t(output.byte_size);
+  // The bytes that strings of other outputs point into: more than the texts of a benchmark take.
+  for (int i = 0; i < info.num_sequences; ++i)
+    if (info.sequences[i].is_bytes && info.sequences[i].is_output && info.sequences[i].first == index)
+      return size_t(64) << 20;
+  char *end = nullptr;
+  int64_t elements = info.output_bounds ? std::strtoll(info.output_bounds[index], &end, 10) : 0;
+  // No element has more bytes than a string.
+  return end && !*end ? size_t(elements) * sizeof(kiln_string) : findTensor(given, output, "output").bytes;
 }
 
 /// The symbols that are dimensions of inputs, by themselves.
@@ -68,7 +92,7 @@ static std::vector<int64_t> readSymbols(const kiln_model_info &info, const std::
     for (int axis = 0; info.inputs[i].dim_symbols && axis < info.inputs[i].rank; ++axis)
       if (int symbol = info.inputs[i].dim_symbols[axis]; info.inputs[i].dims[axis] < 0 && symbol >= 0)
         sizes[symbol] = findTensor(given, info.inputs[i], "input").dims[axis];
-  for (int symbol = 0; symbol < info.num_symbols; ++symbol)
+  for (int symbol = 0; symbol < info.num_symbols - info.num_computed; ++symbol)
     if (sizes[symbol] < 0)
       fail(std::string("no input has the dimension ") + info.symbols[symbol].name);
   return sizes;
@@ -80,6 +104,8 @@ int main(int argc, char **argv) {
   std::vector<Input> given;
   for (int i = 4; i < argc; ++i)
     given.push_back(readInput(argv[i]));
+  for (Input &input : given)
+    pointToTexts(input);
   measurePageInApart(argv[1]); // the file is in memory from here on
   std::string pageIn = " " + std::to_string(measurePageInApart(argv[1]));
   double start = getMilliseconds();
@@ -95,14 +121,13 @@ int main(int argc, char **argv) {
   if (!model.run && !model.runSized)
     fail(error);
   std::vector<const void *> inputs;
+  inputs.reserve(1); // not NULL where the model has none
   std::vector<void *> outputs;
   std::vector<Buffer> buffers;
   for (int i = 0; i < model.info->num_inputs; ++i)
     inputs.push_back(findTensor(given, model.info->inputs[i], "input").data.get());
-  for (int i = 0; i < model.info->num_outputs; ++i) {
-    const kiln_tensor_info &info = model.info->outputs[i];
-    outputs.push_back(buffers.emplace_back(allocate(info.byte_size < 0 ? findTensor(given, info, "output").bytes : size_t(info.byte_size))).get());
-  }
+  for (int i = 0; i < model.info->num_outputs; ++i)
+    outputs.push_back(buffers.emplace_back(allocate(getOutputSize(*model.info, i, given))).get());
   std::vector<int64_t> sizes = readSymbols(*model.info, given);
   void *workspace;
   if (kiln_workspace_create(model.runSized ? model.workspaceSize(sizes.data()) : size_t(model.info->workspace_size), &workspace))

@@ -28,7 +28,9 @@ enum Slot {
   SetIntraOpNumThreads = 24,
   SessionGetOutputCount = 31,
   SessionGetOutputName = 37,
+  CreateTensor = 48,
   CreateTensorWithData = 49,
+  FillStrings = 52,
   CreateCpuMemoryInfo = 69,
   GetDefaultAllocator = 78,
   ReleaseValue = 96
@@ -47,7 +49,7 @@ private:
   }
 
   void *const *table = nullptr;
-  Object session = nullptr, memory = nullptr;
+  Object session = nullptr, memory = nullptr, allocator = nullptr;
   std::vector<const char *> names;
   std::vector<Object> values, results;
   std::vector<char *> outputs;
@@ -64,7 +66,7 @@ Session::Session(const char *library, const char *model, int threads) {
   if (!base)
     fail(dlerror());
   table = reinterpret_cast<const ApiBase *(*)()>(base)()->getApi(20);
-  Object env = nullptr, options = nullptr, allocator = nullptr;
+  Object env = nullptr, options = nullptr;
   call(CreateEnv, int(3), "kiln", &env);
   call(CreateSessionOptions, &options);
   call(SetIntraOpNumThreads, options, threads);
@@ -82,6 +84,14 @@ Session::Session(const char *library, const char *model, int threads) {
 void Session::addInput(const Input &input) {
   names.push_back(input.name.c_str());
   values.push_back(nullptr);
+  if (input.elementType == 8) {
+    std::vector<const char *> texts;
+    for (const std::string &text : input.texts)
+      texts.push_back(text.c_str());
+    call(CreateTensor, allocator, input.dims.data(), input.dims.size(), input.elementType, &values.back());
+    call(FillStrings, values.back(), texts.data(), texts.size());
+    return;
+  }
   call(CreateTensorWithData, memory, static_cast<void *>(input.data.get()), input.bytes, input.dims.data(), input.dims.size(), input.elementType,
        &values.back());
 }

@@ -7,6 +7,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -20,14 +21,17 @@ import generated_models  # noqa: E402
 
 
 class Side:
-    """A process that answers SECONDS with a latency in milliseconds."""
+    """A process that answers SECONDS with a latency in milliseconds. With `errors`, what it prints where it does not start is that of the exception."""
 
-    def __init__(self, command, cpus):
-        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    def __init__(self, command, cpus, errors=False):
+        printed = tempfile.TemporaryFile() if errors else None
+        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=printed, text=True,
                                         preexec_fn=lambda: os.sched_setaffinity(0, cpus))
         answer = self.process.stdout.readline().split()
         if not answer:
-            raise RuntimeError(f"{pathlib.Path(command[0]).name} ended without an answer")
+            self.close()
+            said = printed and printed.seek(0) == 0 and printed.read().decode(errors="replace").strip().splitlines()
+            raise RuntimeError(said[-1] if said else f"{pathlib.Path(command[0]).name} ended without an answer, status {self.process.returncode}")
         self.load_ms, *self.others = map(float, answer[1:])
 
     def measure(self, seconds):
