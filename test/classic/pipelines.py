@@ -1,6 +1,7 @@
 """Pipelines of scikit-learn, LightGBM, XGBoost and CatBoost, as their users train and export them.
 
-PIPELINES has for each name the packages that it needs and a function that returns an ONNX model and a function of the number of rows that returns inputs.
+PIPELINES has for each name the packages that it needs and a function that returns an ONNX model, a function of the number of rows that returns inputs, and one of the inputs
+that returns what the trained model says: arrays for the first outputs of the ONNX model.
 """
 
 import importlib
@@ -44,6 +45,12 @@ def add(name, build, *packages):
     PIPELINES[name] = (["sklearn", "skl2onnx", *packages], build)
 
 
+def answers(model, x):
+    """What a trained model says: labels or numbers and probabilities, or transformed rows."""
+    said = [model.predict(x), *([model.predict_proba(x)] if hasattr(model, "predict_proba") else [])] if hasattr(model, "predict") else [model.transform(x)]
+    return [np.asarray(part.todense() if hasattr(part, "todense") else part) for part in said]
+
+
 def numbers(change=lambda x: x):
     return lambda rows: {"x": change(draw(rows, rows + 7)).astype(np.float32)}
 
@@ -54,7 +61,7 @@ def add_estimator(name, path, *args, target=None, change=lambda x: x, options=No
         x = change(draw(TRAINED))
         model = make(path, *[make(*part) if isinstance(part, tuple) else part for part in args], **{key: value() if callable(value) else value for key, value in kwargs.items()})
         model.fit(x, *([] if target is None else [target(draw(TRAINED))]))
-        return convert(model, **(options or {})), numbers(change)
+        return convert(model, **(options or {})), numbers(change), lambda inputs: answers(model, inputs["x"])
     add(name, build)
 
 
@@ -161,6 +168,7 @@ def texts(rows, seed=2):
 def add_texts():
     def build(vectorizer, *rest):
         def train():
+            import onnx
             from skl2onnx.common.data_types import StringTensorType
             x = texts(TRAINED)
             model = make("pipeline.make_pipeline", vectorizer(), *[make(path) for path in rest])
@@ -168,11 +176,12 @@ def add_texts():
             options = {"zipmap": False} if rest else {}
             exported = convert(model, [("x", StringTensorType([None]))], **options)
             for node in exported.graph.node:
-                # Few machines have the locale en_US.UTF-8, which ONNX Runtime then needs.
-                for attribute in node.attribute:
-                    if attribute.name == "locale":
-                        attribute.s = b"C"
-            return exported, lambda rows: {"x": texts(rows, rows)}
+                # Few machines have the locale en_US.UTF-8, which ONNX Runtime needs where none is named.
+                if node.op_type == "StringNormalizer":
+                    kept = [attribute for attribute in node.attribute if attribute.name != "locale"]
+                    del node.attribute[:]
+                    node.attribute.extend([*kept, onnx.helper.make_attribute("locale", "C")])
+            return exported, lambda rows: {"x": texts(rows, rows)}, lambda inputs: answers(model, inputs["x"])
         return train
     text = "feature_extraction.text."
     add("counts of words", build(lambda: make(text + "CountVectorizer", token_pattern="[a-zA-Z0-9_]+")))
@@ -197,7 +206,8 @@ def add_tables():
             model = make("pipeline.make_pipeline", columns, *[make(path) for path in rest])
             model.fit(pandas.DataFrame(data), np.arange(TRAINED) % 2)
             types = [(name, (StringTensorType if name in ("colour", "size") else FloatTensorType)([None, 1])) for name in data]
-            return convert(model, types, **({"zipmap": False} if rest else {})), lambda rows: table(rows, rows)
+            said = lambda inputs: answers(model, pandas.DataFrame({name: column[:, 0] for name, column in inputs.items()}))
+            return convert(model, types, **({"zipmap": False} if rest else {})), lambda rows: table(rows, rows), said
         return train
     add("table with known categories", build(lambda: make("preprocessing.OneHotEncoder"), "linear_model.LogisticRegression"), "pandas")
     add("table with categories", build(lambda: make("preprocessing.OneHotEncoder", handle_unknown="ignore"), "ensemble.RandomForestClassifier"), "pandas")
@@ -209,7 +219,7 @@ def add_tables():
         model = make("feature_extraction.FeatureHasher", n_features=8, input_type="string", alternate_sign=True, dtype=np.float32)
         x = lambda rows: np.stack([table(rows, rows)[name][:, 0] for name in ("colour", "size")], 1)
         model.fit(x(TRAINED))
-        return convert(model, [("x", StringTensorType([None, 2]))]), lambda rows: {"x": x(rows)}
+        return convert(model, [("x", StringTensorType([None, 2]))]), lambda rows: {"x": x(rows)}, lambda inputs: answers(model, inputs["x"])
     add("hashes of texts", hashed)
 
 
@@ -231,7 +241,7 @@ def add_boosters():
             how = {"initial_types": [("x", FloatTensorType([None, COLUMNS]))], "target_opset": 15}
             if package == "lightgbm":
                 how["zipmap"] = False
-            return getattr(onnxmltools, f"convert_{package}")(model, **how), numbers(change)
+            return getattr(onnxmltools, f"convert_{package}")(model, **how), numbers(change), lambda inputs: answers(model, inputs["x"])
         return train
     light, extreme = ("lightgbm", "onnxmltools"), ("xgboost", "onnxmltools")
     small = {"n_estimators": 12, "verbose": -1, "min_child_samples": 3}
@@ -253,7 +263,7 @@ def add_boosters():
                 path = str(pathlib.Path(folder) / "m.onnx")
                 model.save_model(path, format="onnx")
                 exported = onnx.load(path)
-            return exported, lambda rows: {"features": draw(rows, rows + 7)}
+            return exported, lambda rows: {"features": draw(rows, rows + 7)}, lambda inputs: answers(model, inputs["features"])
         return train
     for name, target, kind in (("two", two, "CatBoostClassifier"), ("three", three, "CatBoostClassifier"), ("a number", score, "CatBoostRegressor")):
         PIPELINES[f"catboost of {name}"] = (["catboost"], catboosted(kind, target))
