@@ -5,7 +5,7 @@
 //
 //   sum of squares of the patch <= (32 ^ 2) * sum of squares of each window
 //
-// In place of windows stand the four squares inside of the patch: each window has one of them, or all.
+// In place of windows stand the four squares inside of the patch: each window has one of them, or all, which then count together.
 //
 //   . . . . . .
 //   . a a b b .        tile 4: windows of lines 0 and 1 have lines 1 and 2 of the patch, those of lines 2 and 3 have lines 3 and 4
@@ -54,12 +54,16 @@ static Value foldLanes(KernelBuilder &k, Value value, int64_t most) {
   return foldLanes(k, arith::AddFOp::create(k.builder(), k.loc(), part(0), part(half)), most);
 }
 
-/// The smallest sum of a square that an existing window may need, lane by lane.
+/// The smallest sum of what an existing window has for certain, lane by lane.
 Value WinogradLoops::leastOfSquares(const Place &place, ArrayRef<Value> squares) const {
   OpBuilder &b = k.builder();
   Value least = squares.front();
   for (int64_t i = 1; i < static_cast<int64_t>(squares.size()); ++i) {
-    int64_t line = tile == 4 ? i / 2 * 2 : 0, pixel = tile == 4 ? i % 2 * 2 : 0;
+    if (tile == 2) {
+      least = arith::AddFOp::create(b, k.loc(), least, squares[i]);
+      continue;
+    }
+    int64_t line = i / 2 * 2, pixel = i % 2 * 2;
     Value isLess = arith::CmpFOp::create(b, k.loc(), arith::CmpFPredicate::OLT, squares[i], least);
     Value smaller = arith::SelectOp::create(b, k.loc(), isLess, squares[i], least);
     auto unlessBeyond = [&](AffineExpr at, AffineExpr extent) {

@@ -7,6 +7,8 @@
 //   %u = nn.winograd_filter %w tile 4 : tensor<64x64x3x3xf32> -> tensor<36x2x65x32xf32>
 //   %r = nn.winograd_conv %x, %w transformed %u tile 4
 //
+// A dilated convolution becomes that of its phases first, if their Winograd form is faster (DilatedPhases.h).
+//
 // Few tiles with large filters do without the first: the kernel transforms what it needs. Either kernel computes some tiles with the filters as they are.
 //
 //===----------------------------------------------------------------------===//
@@ -19,9 +21,11 @@
 #include "passes/Passes.h"
 #include "passes/target/choice/ByteTile.h"
 #include "passes/target/choice/CostModel.h"
+#include "passes/target/choice/DilatedPhases.h"
 #include "passes/target/choice/KernelTable.h"
 #include "passes/target/choice/WinogradPlan.h"
 #include "passes/target/choice/LibraryMapping.h"
+#include "passes/target/choice/ZeroBorder.h"
 #include "passes/target/groups/Views.h"
 
 #include <cmath>
@@ -57,19 +61,25 @@ static bool hasOpenSides(Type result) {
 /// Whether only run time knows how many tiles there are.
 static bool hasOpenTiles(Type result) { return hasOpenSides(result) || !getConstantDim(getDims(result)[0]); }
 
-/// nullopt when Winograd's form does not apply. What only run time knows is estimated.
-static std::optional<ConvExtents> getWinogradExtents(ConvOp conv, bool mayPad = false) {
-  auto isAll = [](ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); };
+static bool areAll(ArrayRef<int64_t> values, int64_t value) { return llvm::all_of(values, [&](int64_t v) { return v == value; }); }
+
+/// Whether Winograd's form applies, but for pads and dilations.
+static bool hasWinogradWindow(ConvOp conv) {
   RankedTensorType type = conv.getType(), weight = conv.getWeight().getType();
-  if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !(mayPad || isAll(conv.getPads(), 0)) ||
-      !isAll(conv.getStrides(), 1) || !isAll(conv.getDilations(), 1) || !isAll(weight.getShape().drop_front(2), 3))
-    return std::nullopt;
+  if (conv.getLayout() != Layout::ChannelsLast || type.getRank() != 4 || conv.getGroups() != 1 || !areAll(conv.getStrides(), 1) ||
+      !areAll(weight.getShape().drop_front(2), 3))
+    return false;
   if (!computesInF32(type) || !computesInF32(conv.getInput().getType()) || !isWeightElement(weight.getElementType()))
-    return std::nullopt;
+    return false;
   // Factors that were rounded for a step.
   if (conv.getInput().getType().getElementType() != type.getElementType() && isHalf(conv.getInput().getType().getElementType()))
-    return std::nullopt;
-  if (llvm::is_contained(type.getShape(), 0) || llvm::is_contained(conv.getInput().getType().getShape(), 0))
+    return false;
+  return !llvm::is_contained(type.getShape(), 0) && !llvm::is_contained(conv.getInput().getType().getShape(), 0);
+}
+
+/// nullopt when Winograd's form does not apply. What only run time knows is estimated.
+static std::optional<ConvExtents> getWinogradExtents(ConvOp conv, bool mayPad = false) {
+  if (!hasWinogradWindow(conv) || !(mayPad || areAll(conv.getPads(), 0)) || !areAll(conv.getDilations(), 1))
     return std::nullopt;
   return getExtents(conv.getInput().getType(), conv.getType());
 }
@@ -87,6 +97,11 @@ static bool areModerate(ElementsAttr weight) {
   });
   return areNumbers && largest <= 0x1p32;
 }
+
+/// Whether the weights are constant, and the kernel is not a library's.
+static bool isOwn(ConvOp conv) { return conv.getWeight().getDefiningOp<ConstantOp>() && !goesToLibrary(conv); }
+
+static bool hasModerateWeight(ConvOp conv) { return areModerate(conv.getWeight().getDefiningOp<ConstantOp>().getValue()); }
 
 using TiledPlan = std::pair<int64_t, WinogradPlan>;
 
@@ -124,6 +139,18 @@ static std::string printShape(Type type) {
   for (AffineExpr dim : getDims(type))
     text += (text.empty() ? "" : ", ") + formatDim(dim);
   return "[" + text + "]";
+}
+
+/// Returns the convolution of the phases of a dilated one, if Winograd's form of that is faster than the direct form, which passes over taps in the border.
+static ConvOp splitWhereFaster(ConvOp conv, kernel::TargetAttr target) {
+  if (!hasWinogradWindow(conv) || !areAll(conv.getPads(), 0) || areAll(conv.getDilations(), 1) || hasOpenSides(conv.getType()))
+    return {};
+  DilatedPhases phases(conv);
+  std::optional<TiledPlan> plan = choosePlan(target, getExtents(phases.input, phases.result));
+  ConvExtents whole = getExtents(conv.getInput().getType(), conv.getType());
+  TileShape tile = chooseTile(target, whole.element, whole.images * whole.height * whole.width, whole.out, whole.in);
+  double direct = estimateDirect(target, whole) * getSeenShare(conv, tile);
+  return plan && plan->second.cost < direct && hasModerateWeight(conv) ? phases.split(conv) : ConvOp();
 }
 
 std::string describeForms(Type input, Type result) { return "conv 3x3 f32" + printShape(input) + " -> f32" + printShape(result); }
@@ -190,11 +217,13 @@ struct ChooseWinograd : impl::ChooseWinogradBase<ChooseWinograd> {
     getOperation().walk([&](ConvOp conv) { convolutions.push_back(conv); });
     auto profile = getOperation()->getAttrOfType<DictionaryAttr>(kernel::profileAttrName);
     for (ConvOp conv : convolutions) {
-      auto extents = goesToLibrary(conv) || !conv.getWeight().getDefiningOp<ConstantOp>() ? std::nullopt : getWinogradExtents(conv);
+      if (ConvOp split = isOwn(conv) ? splitWhereFaster(conv, target) : ConvOp())
+        conv = split;
+      auto extents = isOwn(conv) ? getWinogradExtents(conv) : std::nullopt;
       const ConvForm *measured = extents && !tile ? findMeasured(conv, profile) : nullptr;
       if (measured)
         recordProfileUse(getOperation(), describeForms(conv.getInput().getType(), conv.getType()), /*fits=*/true);
-      if (!extents || !areModerate(conv.getWeight().getDefiningOp<ConstantOp>().getValue()))
+      if (!extents || !hasModerateWeight(conv))
         continue;
       int64_t size = tile ? tile : measured ? measured->tile : 0;
       std::optional<std::pair<int64_t, WinogradPlan>> plan;

@@ -45,27 +45,39 @@ static int64_t countVisits(ConvOp conv, unsigned i, int64_t extent, int64_t bloc
   return visits;
 }
 
-SmallVector<int64_t, 4> findZeroBorder(GroupOp group, ConvOp conv, TileShape tile) {
-  unsigned spatial = static_cast<unsigned>(conv.getStrides().size());
-  SmallVector<int64_t, 4> border = readBorder(findPad(group, conv), spatial);
-  if (border.empty() || !conv.getType().hasStaticShape() || conv.getLayout() != Layout::ChannelsLast)
-    return {};
+/// The part of all products that tiles of that shape compute, if they pass over taps that lie in the border for all their pixels.
+static double getSeenShare(ConvOp conv, ArrayRef<int64_t> border, TileShape tile) {
   // Tiles have parts of a line, or, if they have room for two, whole lines.
-  constexpr double leastGain = 1.125;
+  unsigned spatial = static_cast<unsigned>(conv.getStrides().size());
   ArrayRef<int64_t> out = conv.getType().getShape(), taps = cast<RankedTensorType>(conv.getWeight().getType()).getShape();
   int64_t width = out[spatial], lines = tile.rows / std::max<int64_t>(width, 1);
-  double gain = 1;
+  double share = 1;
   for (unsigned i = 0; i < spatial; ++i) {
     int64_t extent = out[i + 1], block = 1;
     if (i + 1 == spatial)
       block = lines >= 2 ? width : llvm::divideCeil(width, llvm::divideCeil(std::max<int64_t>(width, 1), tile.rows));
     else if (i + 2 == spatial)
       block = std::max<int64_t>(lines, 1);
-    int64_t visits = countVisits(conv, i, extent, std::max<int64_t>(block, 1), ArrayRef(border).slice(2 * i, 2));
-    gain *= static_cast<double>(extent * taps[i + 2]) / static_cast<double>(std::max<int64_t>(visits, 1));
+    int64_t visits = countVisits(conv, i, extent, std::max<int64_t>(block, 1), border.slice(2 * i, 2));
+    share *= static_cast<double>(std::max<int64_t>(visits, 1)) / static_cast<double>(std::max<int64_t>(extent * taps[i + 2], 1));
   }
+  return share;
+}
+
+double getSeenShare(ConvOp conv, TileShape tile) {
+  SmallVector<int64_t, 4> border = readBorder(conv.getInput().getDefiningOp<PadOp>(), static_cast<unsigned>(conv.getStrides().size()));
+  return border.empty() || !conv.getType().hasStaticShape() ? 1 : getSeenShare(conv, border, tile);
+}
+
+SmallVector<int64_t, 4> findZeroBorder(GroupOp group, ConvOp conv, TileShape tile) {
+  unsigned spatial = static_cast<unsigned>(conv.getStrides().size());
+  SmallVector<int64_t, 4> border = readBorder(findPad(group, conv), spatial);
+  if (border.empty() || !conv.getType().hasStaticShape() || conv.getLayout() != Layout::ChannelsLast)
+    return {};
+  constexpr double leastGain = 1.125;
   auto weight = dyn_cast<BlockArgument>(conv.getWeight());
-  ElementsAttr constant = gain >= leastGain && weight ? getConstant(group.getInputs()[weight.getArgNumber()]) : ElementsAttr();
+  bool pays = getSeenShare(conv, border, tile) * leastGain <= 1;
+  ElementsAttr constant = pays && weight ? getConstant(group.getInputs()[weight.getArgNumber()]) : ElementsAttr();
   return constant && isFinite(constant) ? border : SmallVector<int64_t, 4>();
 }
 

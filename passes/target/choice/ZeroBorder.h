@@ -21,6 +21,10 @@ namespace kiln {
 /// NaN.
 llvm::SmallVector<int64_t, 4> findZeroBorder(nn::GroupOp group, nn::ConvOp conv, TileShape tile);
 
+/// The part of all products that tiles of that shape compute if they pass over taps outside of the picture, for a convolution whose input is an nn.pad; 1
+/// without one, or if only run time knows the sizes.
+double getSeenShare(nn::ConvOp conv, TileShape tile);
+
 /// Says why a plan's border is not that of the input; empty when it is.
 std::string findBorderFault(nn::GroupOp group, mlir::Operation *anchor, kernel::PlanAttr plan);
 
