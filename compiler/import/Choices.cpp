@@ -20,7 +20,9 @@ std::string describeShape(const DimExprs &dims) {
 }
 
 /// The larger of two numbers.
-static AffineExpr getLarger(AffineExpr a, AffineExpr b) { return provablyAtMost(a, b) ? b : provablyAtMost(b, a) ? a : nn::getBroadcastSize(a, b); }
+static AffineExpr getLarger(AffineExpr a, AffineExpr b) {
+  return provablyAtMost(a, b) ? b : provablyAtMost(b, a) ? a : nn::simplifyDim(a + nn::getPositivePart(b - a));
+}
 
 AffineExpr Choices::computeDim(Node &node, Value number, AffineExpr bound, const Twine &name) {
   constexpr unsigned mostParts = 400;

@@ -124,9 +124,9 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
       continue;
     dim = graph.sizes.usePinned(dim);
     other = graph.sizes.usePinned(other);
-    if (nn::getConstantDim(other) == 1)
+    if (nn::getConstantDim(other) == 1 || nn::getConstantDim(dim) == 0)
       continue;
-    if (nn::getConstantDim(dim) == 1) {
+    if (nn::getConstantDim(dim) == 1 || nn::getConstantDim(other) == 0) {
       dim = other;
       continue;
     }
@@ -146,13 +146,13 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
     }
     // Sizes that the model computes, as along the paths of a feature pyramid, are meant to be equal.
     if (left && right && isa<AffineSymbolExpr>(dim) && isa<AffineSymbolExpr>(other))
-      dim = nn::getBroadcastSize(dim, other);
+      dim = graph.sizes.getFacts().simplify(nn::getBroadcastSize(other, dim));
     else if (isBelow(other, dim) || (right && isBroadcastOf(dim, other)))
       continue;
     else if ((left && !right) || isBelow(dim, other) || (left && isBroadcastOf(other, dim)))
       dim = other;
     else if (left && right && mayBeOne(dim, other))
-      dim = graph.sizes.getFacts().getLarger(dim, other);
+      dim = graph.sizes.getFacts().simplify(nn::getBroadcastSize(other, dim));
     else if (left == right && !unify(dim, other, "shapes do not broadcast: dimensions"))
       return std::nullopt;
     else if (left && right)

@@ -1,5 +1,6 @@
 //===- ComputedDims.cpp - Symbols that the model computes -------------------===//
 #include "dialects/nn/ComputedDims.h"
+#include "dialects/nn/ChosenDims.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/SymbolAttributeNames.h"
 
@@ -72,6 +73,8 @@ static AffineExpr getPositiveTerms(AffineExpr expr) {
 }
 
 std::pair<AffineExpr, AffineExpr> ComputedDims::getProductRange(AffineExpr lhs, AffineExpr rhs) const {
+  if (AffineExpr chosen = matchChosen(lhs * rhs))
+    return {AffineExpr(), getPositiveTerms(getRange(chosen).second)};
   if (isStepOf(lhs, rhs))
     std::swap(lhs, rhs);
   if (isStepOf(rhs, lhs))

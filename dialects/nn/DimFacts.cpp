@@ -1,5 +1,6 @@
 //===- DimFacts.cpp - What sizes are at least and at most -------------------===//
 #include "dialects/nn/DimFacts.h"
+#include "dialects/nn/ChosenDims.h"
 #include "dialects/nn/Constraints.h"
 #include "dialects/nn/NN.h"
 #include "dialects/nn/SymbolAttributeNames.h"
@@ -161,6 +162,8 @@ DimRange DimFacts::getSplitRange(AffineExpr sum, AffineExpr part, AffineExpr x, 
   AffineExpr rest = simplifyDim(sum - part * factor);
   // c * max(x, 0) is the larger one of 0 and c * x for positive c, else the smaller one.
   DimRange without = getOwnRange(rest, splits), with = getOwnRange(simplifyDim(rest + x * factor), splits);
+  if (matchChosen(part))
+    return {looser(without.least, with.least, false), looser(without.most, with.most, true)};
   if (factor > 0)
     return {closer(without.least, with.least, true), looser(without.most, with.most, true)};
   return {looser(without.least, with.least, false), closer(without.most, with.most, false)};
@@ -174,6 +177,8 @@ DimRange DimFacts::getOwnRange(AffineExpr expr, unsigned splits) const {
     AffineExpr x = matchPositivePart(term);
     if (x && splits > 0)
       return getSplitRange(expr, term, x, factor, splits - 1);
+    if (AffineExpr chosen = matchChosen(term); chosen && splits > 0)
+      return getSplitRange(expr, term, chosen, factor, splits - 1);
     DimRange range = scaleRange(x ? DimRange{0, std::nullopt} : getTermRange(term, splits), factor);
     sum = {addBounds(sum.least, range.least), addBounds(sum.most, range.most)};
   }

@@ -1,5 +1,6 @@
 //===- Dims.cpp - Symbolic dimensions of tensor types ----------------------===//
 #include "dialects/nn/Dims.h"
+#include "dialects/nn/ChosenDims.h"
 #include "dialects/nn/NN.h"
 
 #include "mlir/IR/AffineMap.h"
@@ -140,10 +141,33 @@ static constexpr int64_t huge = int64_t(1) << 40;
 
 bool mayBroadcast(AffineExpr from, AffineExpr to) {
   auto size = getConstantDim(to);
-  return !getConstantDim(from) && (!size || *size > 1) && !provablyEqual(from, to);
+  return !getConstantDim(from) && size != 1 && !provablyEqual(from, to);
 }
 
-AffineExpr getBroadcastSize(AffineExpr a, AffineExpr b) { return simplifyDim(a + getPositivePart(b - a)); }
+AffineExpr getBroadcastSize(AffineExpr a, AffineExpr b) { return choose(simplifyDim(getSign(a) - getSign(a - 1)), b, a); }
+
+AffineExpr choose(AffineExpr condition, AffineExpr then, AffineExpr otherwise) { return simplifyDim(otherwise + simplifyDim(then - otherwise) * condition); }
+
+/// Whether an expression is 0 or 1: 1 where another one is not positive, or where it is 1.
+static bool isCondition(AffineExpr expr) {
+  auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!sum || expr.getKind() != AffineExprKind::Add)
+    return false;
+  for (auto [part, rest] : {std::pair(sum.getLHS(), sum.getRHS()), std::pair(sum.getRHS(), sum.getLHS())}) {
+    auto product = dyn_cast<AffineBinaryOpExpr>(part);
+    AffineExpr number = product && part.getKind() == AffineExprKind::Mul && getConstantDim(product.getRHS()) == -1 ? matchSign(product.getLHS()) : AffineExpr();
+    if (number && (getConstantDim(rest) == 1 || rest == getSign(number + 1)))
+      return true;
+  }
+  return false;
+}
+
+AffineExpr matchChosen(AffineExpr expr) {
+  auto product = dyn_cast_or_null<AffineBinaryOpExpr>(expr);
+  if (!product || expr.getKind() != AffineExprKind::Mul)
+    return {};
+  return isCondition(product.getRHS()) ? product.getLHS() : isCondition(product.getLHS()) ? product.getRHS() : AffineExpr();
+}
 
 AffineExpr getBroadcastConstraint(AffineExpr from, AffineExpr to) { return (from - 1) * (from - to); }
 

@@ -47,7 +47,7 @@ std::optional<int64_t> getConstantDim(mlir::AffineExpr expr);
 /// @{
 /// Whether a dimension of size `from` may be 1 or `to`.
 bool mayBroadcast(mlir::AffineExpr from, mlir::AffineExpr to);
-/// The larger size.
+/// The other size where `a` is 1, else `a`. 1 becomes also 0.
 mlir::AffineExpr getBroadcastSize(mlir::AffineExpr a, mlir::AffineExpr b);
 /// Zero if a dimension of size `from` can be broadcast to a result of size `to`.
 mlir::AffineExpr getBroadcastConstraint(mlir::AffineExpr from, mlir::AffineExpr to);

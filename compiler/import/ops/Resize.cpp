@@ -269,18 +269,15 @@ static Value placeResults(Node &node, const Filter &filter, AffineExpr count, Va
 }
 
 /// Resizes the last dimension, of a size that only run time knows, by a matrix that the run computes. Its rows are the places of the input with a margin as
-/// wide as the filter, in which the elements at the border repeat.
-static Value filterRows(Node &node, Value x, AffineExpr size, double scale, const Filter &filter) {
+/// wide as the filter, in which the elements at the border repeat. `reach` is the width of the filter, `width` what makes it wider where it is below 1.
+static Value filterRows(Node &node, Value x, AffineExpr size, Value ratio, AffineExpr reach, Value width, const Filter &filter) {
   int64_t last = node.rank(x) - 1;
   Type i64 = node.builder().getI64Type(), f64 = node.builder().getF64Type(), element = node.elementType(x);
   AffineExpr in = node.dims(x)[last];
   node.requireNotNegative(in - 1, "cannot resize an empty dimension");
-  auto support = static_cast<int64_t>(filter.support());
-  AffineExpr reach = scale > 0 ? node.number(static_cast<int64_t>(std::ceil(filter.support() / std::min(scale, 1.0)))) : in.ceilDiv(size) * support + support;
   AffineExpr margin = nn::simplifyDim(reach + 1), all = nn::simplifyDim(in + margin * 2);
   Value length = sizeOf(node, in, f64), results = sizeOf(node, size, f64);
-  Value ratio = scale > 0 ? node.splat({}, f64, scale) : node.binary<DivOp>(results, length);
-  Value width = node.binary<MinimumOp>(ratio, 1.0), place = node.binary<SubOp>(node.iota({all, node.number(1)}, 0, i64), sizeOf(node, margin, i64));
+  Value place = node.binary<SubOp>(node.iota({all, node.number(1)}, 0, i64), sizeOf(node, margin, i64));
   Value at = placeResults(node, filter, size, ratio, length, results);
   Value weights = applyFilter(node, filter, node.binary<MulOp>(node.binary<SubOp>(node.cast(place, f64), at), width));
   Value kept = node.binary<MinimumOp>(node.binary<MaximumOp>(place, 0.0), node.binary<SubOp>(sizeOf(node, in, i64), 1.0));
@@ -298,6 +295,16 @@ static Value filterRows(Node &node, Value x, AffineExpr size, double scale, cons
     return x;
   Value rows = node.make<GatherOp>(type, x, node.reshape(kept, {all}), last);
   return node.matmul(rows, node.cast(weights, element));
+}
+
+/// The same with a filter that is wider where the result is smaller. A scale of 0 is that of the sizes.
+static Value filterWidely(Node &node, Value x, AffineExpr size, double scale, const Filter &filter) {
+  Type f64 = node.builder().getF64Type();
+  AffineExpr in = node.dims(x).back();
+  auto support = static_cast<int64_t>(filter.support());
+  AffineExpr reach = scale > 0 ? node.number(static_cast<int64_t>(std::ceil(filter.support() / std::min(scale, 1.0)))) : in.ceilDiv(size) * support + support;
+  Value ratio = scale > 0 ? node.splat({}, f64, scale) : node.binary<DivOp>(sizeOf(node, size, f64), sizeOf(node, in, f64));
+  return filterRows(node, x, size, ratio, reach, node.binary<MinimumOp>(ratio, 1.0), filter);
 }
 
 static Value resizeAntialiased(Node &node, Value x, const Target &target, const Filter &filter) {
@@ -318,10 +325,93 @@ static Value resizeAntialiased(Node &node, Value x, const Target &target, const 
     // A vector is one row.
     Value rows = rank == 1 ? node.reshape(result, {node.number(1), node.dims(x)[axis]}) : node.transpose(result, swapped);
     Value product = isKnown ? node.matmul(rows, makeWeights(node, filter, target.scales[axis], *in, *out, wide))
-                            : filterRows(node, rows, target.dims[axis], target.scales[axis], filter);
+                            : filterWidely(node, rows, target.dims[axis], target.scales[axis], filter);
     result = rank == 1 ? node.reshape(product, {target.dims[axis]}) : node.transpose(product, swapped);
   }
   return node.cast(result, element);
+}
+
+//===- Scales that only run time knows -------------------------------------===//
+
+namespace {
+/// A constant, or else a scalar that the run computes.
+struct Scale {
+  std::optional<double> known;
+  Value computed;
+};
+} // namespace
+
+static void collectScales(Node &node, Value scales, SmallVectorImpl<Scale> &all) {
+  if (auto known = node.findNumbers(scales)) {
+    for (double scale : *known)
+      all.push_back({scale, Value()});
+  } else if (auto concat = scales.getDefiningOp<ConcatOp>()) {
+    for (Value part : concat.getInputs())
+      collectScales(node, part, all);
+  } else {
+    int64_t count = nn::getConstantDim(getNumElements(node.dims(scales), node.context())).value_or(0);
+    for (int64_t i = 0; i < count && !node.failed(); ++i)
+      all.push_back({std::nullopt, node.reshape(node.slice(scales, 0, node.number(i), node.number(1)), {})});
+  }
+}
+
+/// floor(dim * scale) in f32, as fromScales has it.
+static AffineExpr sizeByScale(Node &node, AffineExpr dim, const Scale &scale, Value ratio, int64_t axis) {
+  Type f32 = node.builder().getF32Type();
+  Value size = node.unary<FloorOp>(node.binary<MulOp>(sizeOf(node, dim, f32), node.cast(ratio, f32)));
+  Value whole = node.cast(size, node.builder().getI64Type());
+  if (auto known = node.findIntegers(whole))
+    return known->front();
+  AffineExpr most = scale.known ? node.number(static_cast<int64_t>(std::ceil(*scale.known))) : findUpperBound(node, scale.computed);
+  return makeDataDim(node, whole, most ? nn::simplifyDim(dim * most) : AffineExpr(), node.outputName(0) + "_axis" + Twine(axis));
+}
+
+/// The elements of the last dimension that are nearest to the results' places.
+static Value pickNearest(Node &node, Value x, AffineExpr size, Value ratio, StringRef nearest, const Filter &filter) {
+  int64_t last = node.rank(x) - 1;
+  Type i64 = node.builder().getI64Type(), f64 = node.builder().getF64Type();
+  AffineExpr in = node.dims(x)[last];
+  Value at = placeResults(node, filter, size, ratio, sizeOf(node, in, f64), sizeOf(node, size, f64));
+  if (nearest == "ceil" || nearest == "round_prefer_floor")
+    at = node.unary<CeilOp>(nearest == "ceil" ? at : node.binary<SubOp>(at, 0.5));
+  else
+    at = node.unary<FloorOp>(nearest == "floor" ? at : node.binary<AddOp>(at, 0.5));
+  Value place = node.binary<MaximumOp>(node.binary<MinimumOp>(node.cast(at, i64), node.binary<SubOp>(sizeOf(node, in, i64), 1.0)), 0.0);
+  DimExprs dims = node.dims(x);
+  dims[last] = size;
+  RankedTensorType type = node.type(dims, node.elementType(x));
+  return node.failed() ? x : Value(node.make<GatherOp>(type, x, node.reshape(place, {size}), last));
+}
+
+/// Resizes one dimension after the other. The filter is as wide as the distance of the input's elements.
+static LogicalResult resizeByData(Node &node, Value x, ArrayRef<int64_t> axes, StringRef nearest, const Filter &filter) {
+  Type f64 = node.builder().getF64Type(), element = node.elementType(x);
+  bool isNearest = filter.mode == ResizeMode::Nearest;
+  if (filter.coordinates == "tf_crop_and_resize" || node.getFlag("antialias") || (!isNearest && !isa<FloatType>(element)))
+    return node.unsupported("scales that are known only at run time, with antialias, tf_crop_and_resize or filtered integers",
+                            "fix the input that they depend on with --bind input=value");
+  SmallVector<Scale> scales;
+  collectScales(node, node.input(2), scales);
+  if (scales.size() != axes.size())
+    return node.error("scales do not have one entry for each axis");
+  Type wide = isNearest || element.isF64() ? element : Type(node.builder().getF32Type());
+  Value result = node.cast(x, wide);
+  for (auto [scale, axis] : llvm::zip_equal(scales, axes)) {
+    if (scale.known == 1.0)
+      continue;
+    Value ratio = scale.known ? node.splat({}, f64, *scale.known) : node.cast(scale.computed, f64);
+    AffineExpr size = sizeByScale(node, node.dims(result)[axis], scale, ratio, axis);
+    SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(x)));
+    std::swap(swapped[axis], swapped.back());
+    Value rows = node.rank(x) == 1 ? node.reshape(result, {node.number(1), node.dims(result)[0]}) : node.transpose(result, swapped);
+    if (node.failed())
+      return failure();
+    AffineExpr reach = node.number(static_cast<int64_t>(filter.support()));
+    Value product = isNearest ? pickNearest(node, rows, size, ratio, nearest, filter)
+                              : filterRows(node, rows, size, ratio, reach, node.splat({}, f64, 1), filter);
+    result = node.rank(x) == 1 ? node.reshape(product, {size}) : node.transpose(product, swapped);
+  }
+  return node.result(node.cast(result, element));
 }
 
 static Value build(Node &node, Value x, const Target &target, ResizeMode mode, StringRef coordinates, StringRef nearest) {
@@ -358,6 +448,8 @@ static LogicalResult resize(Node &node) {
     return failure();
   for (int64_t &axis : axes)
     axis = node.axis(axis, rank);
+  if (isGiven(node, 2) && !isGiven(node, 3) && !node.failed() && !node.findNumbers(node.input(2)) && mode)
+    return resizeByData(node, x, axes, nearest, {*mode, coordinates, node.getFloat("cubic_coeff_a", -0.75), node.getFlag("exclude_outside")});
   auto target = readTarget(node, x, axes, policy);
   if (!target)
     return failure();

@@ -4,6 +4,7 @@
 #include "compiler/import/Node.h"
 #include "compiler/import/Operators.h"
 #include "compiler/import/SymbolicSizes.h"
+#include "dialects/nn/ChosenDims.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNArithmeticOps.h"
 
@@ -104,6 +105,16 @@ static LogicalResult reshapeByData(Node &node, Value x, int64_t rank, bool allow
   return node.result(node.reshape(x, to));
 }
 
+/// Whether an entry of a shape may be 0 in runs whose input has elements, and then copies another dimension.
+static bool mayCopy(Node &node, AffineExpr entry, size_t place, ArrayRef<AffineExpr> from) {
+  if (place >= from.size() || nn::provablyEqual(entry, from[place]) || !node.facts().areOrdered(node.number(0), entry) ||
+      node.facts().areOrdered(node.number(1), entry))
+    return false;
+  // The elements without the factor; a quotient has it.
+  AffineExpr all = nn::getNumElements(from, node.context()), rest = divideExactly(from, {entry}, node.context());
+  return !nn::provablyEqual(rest * entry, all);
+}
+
 static LogicalResult reshape(Node &node) {
   Value x = node.input(0);
   DimExprs from = node.dims(x), to;
@@ -147,6 +158,9 @@ static LogicalResult reshape(Node &node) {
     return node.error("-1 in the shape cannot be inferred, because the other dimensions have 0 elements");
   if (rest && all && *all % *rest)
     return node.error("cannot reshape " + Twine(*all) + " elements: the given dimensions have " + Twine(*rest));
+  for (auto [i, dim] : llvm::enumerate(to))
+    if (!allowZero && mayCopy(node, dim, i, from))
+      dim = nn::choose(nn::simplifyDim(node.number(1) - nn::getSign(dim)), from[i], dim);
   to[inferred] = divideExactly(from, to, node.context());
   return reshapeChecked(node, x, to);
 }
@@ -274,17 +288,14 @@ static void expectExpanded(Node &node, DimExprs from, ArrayRef<AffineExpr> decla
   expectInRun(node, node.binary<nn::OrOp>(keeps, node.compare<nn::EqualOp>(shape, want)));
 }
 
-/// The size of the shape, or that of the input where the shape has 1: the larger one, but for a 0 that a 1 becomes. A run checks that a size of the shape is
-/// the result's or 1.
+/// The size of the shape, or that of the input where the shape has 1. A run checks that a size of the shape is the result's or 1.
 static void chooseExpanded(Node &node, ArrayRef<AffineExpr> from, ArrayRef<AffineExpr> target, MutableArrayRef<AffineExpr> dims) {
   for (size_t i = 0; i < std::min(dims.size(), target.size()); ++i) {
     AffineExpr &dim = dims[dims.size() - 1 - i], want = target[target.size() - 1 - i], own = i < from.size() ? from[from.size() - 1 - i] : node.number(1);
     if (nn::provablyEqual(dim, want) || nn::getConstantDim(want) == 1)
       continue;
-    // A sum of products, each of which has a bound.
-    AffineExpr isPositive = nn::getSign(want), isMore = nn::getSign(want - 1);
     if (!nn::provablyEqual(dim, own))
-      dim = nn::simplifyDim(want + own * isPositive - own * isMore - isPositive + isMore);
+      dim = node.facts().simplify(nn::getBroadcastSize(want, own));
     if (!node.sizes().isConstraint(want - dim))
       node.sizes().addConstraint(nn::getBroadcastConstraint(want, dim), node.describe());
   }

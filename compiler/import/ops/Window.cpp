@@ -36,7 +36,7 @@ static void padSame(Node &node, Window &window, ArrayRef<AffineExpr> input, bool
       window.high.resize(rank, node.number(0));
       AffineExpr total = window.reach(i) - 1 - (input[2 + i] - 1) % window.strides[i];
       if (window.reach(i) < window.strides[i])
-        total = nn::getBroadcastSize(node.number(0), total);
+        total = nn::getPositivePart(total);
       window.low[i] = nn::simplifyDim(upper ? total.floorDiv(2) : total.ceilDiv(2));
       window.high[i] = nn::simplifyDim(total - window.low[i]);
       continue;
