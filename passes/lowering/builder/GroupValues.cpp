@@ -2,6 +2,7 @@
 #include "passes/lowering/builder/GroupValues.h"
 #include "dialects/kernel/KernelOps.h"
 #include "dialects/kernel/Tuning.h"
+#include "dialects/nn/DimFacts.h"
 #include "dialects/nn/Permute.h"
 #include "dialects/nn/Scalar.h"
 #include "passes/target/choice/KernelTable.h"
@@ -77,7 +78,16 @@ unsigned GroupValues::resultLanes() const {
 
 GroupValues::GroupValues(GroupOp group, KernelLoops &loops, KernelSignature &signature)
     : groupOp(group), loops(loops), signature(signature), b(loops.builder()), location(loops.loc()), targetAttr(kernel::getTarget(group)),
-      lanesForGroup(countLanes(group, targetAttr)) {}
+      lanesForGroup(countLanes(group, targetAttr)) {
+  constexpr unsigned fewParts = 16;
+  for (unsigned result = 0; result < group.getNumResults(); ++result) {
+    AffineMap place = getPlace(group, group.getInputs().size() + result);
+    AffineExpr first = loops.constant(0);
+    if (place)
+      first = simplifyDim(place.getResult(0).replaceDims(SmallVector<AffineExpr>(place.getNumDims(), first)));
+    firsts.emplace_back(first, hasMoreParts(first, fewParts) ? loops.index(loops.emit(first)) : first);
+  }
+}
 
 void GroupValues::setValue(Value tensor, Value computed) {
   overrides[tensor] = computed;
@@ -106,7 +116,7 @@ AffineExpr GroupValues::elementStride(BlockArgument argument, unsigned dim) cons
 
 AffineExpr GroupValues::resultOffset(unsigned result, ArrayRef<AffineExpr> at) const {
   if (AffineMap place = getPlace(groupOp, GroupOp(groupOp).getInputs().size() + result))
-    return simplifyDim(place.getResult(0).replaceDims(at));
+    return simplifyDim(place.getResult(0).replaceDims(at) - firsts[result].first + firsts[result].second);
   return linearize(getDims(GroupOp(groupOp).getResult(result).getType()), at);
 }
 

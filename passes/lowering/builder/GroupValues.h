@@ -80,6 +80,8 @@ private:
   kernel::TargetAttr targetAttr;
   unsigned lanesForGroup;
   llvm::DenseMap<mlir::Value, mlir::Value> overrides;
+  /// The first element of each result with a place: the expression, and where it is a sum of several sizes, its value, which the kernel computes once.
+  llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>, 1> firsts;
   struct Computed {
     IndexExprs at;
     unsigned lanes;

@@ -42,11 +42,13 @@ FailureOr<LaunchInfo> lowerConcatCopy(KernelBuilder &k, Operation *anchor) {
   Concatenation concatenation{k, op};
   DimExprs dims = getDims(op.getType());
   IndexExprs outer = keepDims(k, dims, 0, op.getAxis());
-  // Operands still to be copied, and where each begins.
+  // Operands still to be copied, and where each begins. A sum of several sizes is computed once, from the one before it.
   SmallVector<Value> inputs;
   IndexExprs starts;
   AffineExpr end = k.constant(0);
   for (Value operand : op.getInputs()) {
+    if (isa<AffineBinaryOpExpr>(end))
+      end = k.index(k.emit(end));
     if (!isa<BlockArgument>(operand) || !isInPlace(k.group(), cast<BlockArgument>(operand).getArgNumber())) {
       inputs.push_back(operand);
       starts.push_back(end);
