@@ -1,6 +1,6 @@
 """Sizes of which one run or another has a 0 or a 1: broadcasts of them, and shapes in which a 0 copies a dimension. Resize by scales of a run. Beside what
 NumPy computes.
-Usage: chosen_sizes.py broadcasts|shapes|scales|errors FOLDER [OPTION...]"""
+Usage: chosen_sizes.py broadcasts|shapes|scales|errors|joins FOLDER [OPTION...]"""
 
 import itertools
 import os
@@ -145,6 +145,20 @@ def scales():
             steps = interpolated(given[0], 1, float(np.float32(scale)), mode, coordinates, nearest)
             right += judge(name, model, given, interpolated(steps, 2, 1.5, mode, coordinates, nearest), wrong)
     report(right, wrong)
+
+
+def joins():
+    """Concatenations of many sizes, two of which have a place in a larger one."""
+    right, count = 0, 70
+    names = [f"x{i}" for i in range(count)]
+    for axis in (0, 1):
+        inputs = [(name, F32, [f"n{i}", 3] if axis == 0 else [2, f"n{i}"]) for i, name in enumerate(names)]
+        model = library.Library(save(f"join{axis}", [node("Concat", " ".join(names), axis=axis)], inputs), OPTIONS, FOLDER / f"join{axis}")
+        for seed in range(4):
+            sizes = np.random.default_rng(seed).integers(0, 20, count)
+            given = [numbers((size, 3) if axis == 0 else (2, size), i) for i, size in enumerate(sizes)]
+            right += np.array_equal(dict(model.run(dict(zip(names, given)), 3))["y"], np.concatenate(given, axis))
+    print(f"{right} joins right")
 
 
 def errors():
