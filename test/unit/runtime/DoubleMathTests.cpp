@@ -99,6 +99,8 @@ TEST_F(DoubleFmod, IsExact) {
   for (int i = 0; i < 20000; ++i) {
     double x = doubleOfBits(random()), y = doubleOfBits(random());
     EXPECT_EQ(sweep::ulpError(kiln::fmod(x, y), static_cast<long double>(std::fmod(x, y))), 0) << x << ", " << y;
+    double near = std::nextafter(y * double(random() >> (random() % 64)), i % 2 ? INFINITY : 0);
+    EXPECT_EQ(sweep::ulpError(kiln::fmod(near, y), static_cast<long double>(std::fmod(near, y))), 0) << near << ", " << y;
   }
 }
 

@@ -132,6 +132,9 @@ protected:
   static void check(float x, float y) {
     float got = kiln::fmod(x, y);
     EXPECT_EQ(sweep::ulpError(got, double(std::fmod(x, y))), 0) << "fmod(" << x << ", " << y << ") = " << got;
+    // The other lanes have short quotients, or the same long one.
+    kiln::f32x8 lanes = kiln::fmod(kiln::f32x8{x, 7, 8, x, 9, 1, 2, 3}, kiln::f32x8{y, 2, 3, y, 4, 5, 6, 7});
+    EXPECT_EQ(sweep::ulpError(lanes[3], double(std::fmod(x, y))), 0) << "fmod(" << x << ", " << y << ") = " << lanes[3] << " in a lane";
   }
 };
 
@@ -142,6 +145,16 @@ TEST_F(FmodTest, IsExact) {
   std::mt19937 random(2);
   for (int i = 0; i < 100000; ++i)
     check(sweep::floatOfBits(uint32_t(random())), sweep::floatOfBits(uint32_t(random())));
+}
+
+// Quotients around whole numbers, which round up to them, and around the largest that are exact.
+TEST_F(FmodTest, IsExactNearWholeQuotients) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 100000; ++i) {
+    float y = sweep::floatOfBits(uint32_t(random()) & 0x7fffffff), x = y * float(uint32_t(random()) >> (random() % 32));
+    for (float near : {x, std::nextafter(x, 0.0f), std::nextafter(x, INFINITY), -x})
+      check(near, y);
+  }
 }
 
 } // namespace

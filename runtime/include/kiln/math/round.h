@@ -79,13 +79,11 @@ template <typename T> KILN_INLINE T fmodScalar(T x, T y) {
   for (int left = a.exponent - b.exponent; left > 0; left -= room)
     rest = (rest << (left < room ? left : room)) % b.mantissa;
   // rest * 2^(exponent of b), and rest < mantissa of b: the result is exact.
-  T unit = bitcast<T>(lane<uint_like<T>>(1)); // the smallest subnormal
-  T result = T(rest) * unit;
-  for (int left = b.exponent - 1; left > 0; left -= 30)
-    result *= T(uint32_t(1) << (left < 30 ? left : 30));
-  return copysign(result, x);
+  constexpr int bits = Real<T>::mantissaBits;
+  uint64_t unit = b.exponent > bits ? uint64_t(b.exponent - bits) << bits : uint64_t(1) << (b.exponent - 1);
+  return copysign(T(rest) * bitcast<T>(lane<uint_like<T>>(unit)), x);
 }
-template <typename V> KILN_INLINE V fmod(V x, V y) {
+template <typename V> KILN_INLINE V fmodLanes(V x, V y) {
   if constexpr (isScalar<V>) {
     return fmodScalar(x, y);
   } else {
@@ -96,6 +94,17 @@ template <typename V> KILN_INLINE V fmod(V x, V y) {
       a[i] = fmodScalar(a[i], b[i]);
     return load<V>(a);
   }
+}
+template <typename V> KILN_INLINE V fmod(V x, V y) {
+#if defined(__FMA__)
+  // A quotient with no more bits than a mantissa is at most 1 too large after rounding, and what is left fits into a mantissa.
+  const lane<V> limit = lane<V>(uint64_t(1) << Real<V>::mantissaBits);
+  V numerator = abs(x), denominator = abs(y), quotient = numerator / denominator;
+  V rest = fma(V(V{} - trunc(quotient)), denominator, numerator);
+  if (__builtin_expect(all(quotient < broadcast<V>(limit)) && all(denominator < infinity<V>()), 1))
+    return copysign(select(rest < V{}, V(rest + denominator), rest), x);
+#endif
+  return fmodLanes(x, y);
 }
 
 } // namespace kiln
