@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/SizeText.h"
+#include "dialects/nn/ChosenDims.h"
 #include "dialects/nn/Dims.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -86,6 +87,7 @@ public:
 private:
   std::optional<Quotient> matchQuotient(AffineExpr expr);
   std::optional<Text> writeExtreme(const Sum &sum, MLIRContext *context);
+  std::optional<Text> writeBroadcast(const Sum &sum, MLIRContext *context);
   Text writeSum(AffineExpr expr);
   Text writePart(AffineExpr expr);
   Text writeQuotient(const Quotient &quotient);
@@ -173,6 +175,20 @@ std::optional<Text> Writer::writeExtreme(const Sum &sum, MLIRContext *context) {
   return std::nullopt;
 }
 
+/// a + (b - a) * (whether a is 1) is the size that a has where it broadcasts with b.
+std::optional<Text> Writer::writeBroadcast(const Sum &sum, MLIRContext *context) {
+  for (auto [i, term] : llvm::enumerate(sum.terms)) {
+    if (isCode || term.factor != 1 || !nn::matchChosen(term.part))
+      continue;
+    Sum rest = sum;
+    rest.terms.erase(rest.terms.begin() + i);
+    AffineExpr one = makeSum(rest, context);
+    if (AffineExpr other = nn::matchBroadcastOf(makeSum(sum, context), one))
+      return call("broadcast", write(one).text, write(other).text);
+  }
+  return std::nullopt;
+}
+
 Text Writer::writeSum(AffineExpr expr) {
   Sum sum;
   addTerms(nn::simplifyDim(expr), 1, sum);
@@ -180,6 +196,8 @@ Text Writer::writeSum(AffineExpr expr) {
     return {std::to_string(sum.offset), sum.offset < 0 ? Level::Sum : Level::Whole};
   if (auto extreme = writeExtreme(sum, expr.getContext()))
     return *extreme;
+  if (auto broadcast = writeBroadcast(sum, expr.getContext()))
+    return *broadcast;
   std::string plus, minus;
   Text only;
   int64_t offset = sum.offset;

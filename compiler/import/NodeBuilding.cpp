@@ -1,6 +1,7 @@
 //===- NodeBuilding.cpp - How converters make operations ---------------------===//
 #include "compiler/import/BodyImporter.h"
 #include "compiler/import/Node.h"
+#include "dialects/nn/ChosenDims.h"
 #include "dialects/nn/ConstantData.h"
 #include "dialects/nn/NNArithmeticOps.h"
 #include "dialects/nn/NNContractionOps.h"
@@ -144,15 +145,21 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
         return std::nullopt;
       continue;
     }
+    // Of sizes that have an order or no zeros, the larger one. With an order, runs of 1 and 0 are refused: pyramids would pay for them with long sizes.
+    auto getBroadcast = [&, &facts = graph.sizes.getFacts()] {
+      auto isOrdered = [&](AffineExpr least, AffineExpr most) { return facts.areOrdered(least, most); };
+      bool isLarger = isOrdered(dim, other) || isOrdered(other, dim) || (isOrdered(number(1), dim) && isOrdered(number(1), other));
+      return isLarger ? facts.getLarger(dim, other) : facts.simplify(nn::getBroadcastSize(other, dim));
+    };
     // Sizes that the model computes, as along the paths of a feature pyramid, are meant to be equal.
     if (left && right && isa<AffineSymbolExpr>(dim) && isa<AffineSymbolExpr>(other))
-      dim = graph.sizes.getFacts().simplify(nn::getBroadcastSize(other, dim));
+      dim = getBroadcast();
     else if (isBelow(other, dim) || (right && isBroadcastOf(dim, other)))
       continue;
     else if ((left && !right) || isBelow(dim, other) || (left && isBroadcastOf(other, dim)))
       dim = other;
     else if (left && right && mayBeOne(dim, other))
-      dim = graph.sizes.getFacts().simplify(nn::getBroadcastSize(other, dim));
+      dim = getBroadcast();
     else if (left == right && !unify(dim, other, "shapes do not broadcast: dimensions"))
       return std::nullopt;
     else if (left && right)
@@ -187,7 +194,9 @@ Value Node::broadcastTo(Value value, ArrayRef<AffineExpr> to) {
     bool isEither = isOpen || nn::getConstantDim(want) || isa<AffineSymbolExpr>(own[i]) ||
                     graph.sizes.isSpread(own[i]) || graph.sizes.getFacts().areOrdered(own[i], number(1));
     if (isEither && nn::mayBroadcast(own[i], want) && !graph.sizes.isConstraint(own[i] - want)) {
-      graph.sizes.addConstraint(nn::getBroadcastConstraint(own[i], want), describe());
+      // A size that the choice is made of always fits.
+      if (!nn::matchBroadcastOf(want, own[i]))
+        graph.sizes.addConstraint(nn::getBroadcastConstraint(own[i], want), describe());
       continue;
     }
     if (!unify(own[i], want, "shapes do not broadcast: dimensions"))

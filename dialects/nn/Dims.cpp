@@ -169,6 +169,11 @@ AffineExpr matchChosen(AffineExpr expr) {
   return isCondition(product.getRHS()) ? product.getLHS() : isCondition(product.getLHS()) ? product.getRHS() : AffineExpr();
 }
 
+AffineExpr matchBroadcastOf(AffineExpr to, AffineExpr from) {
+  AffineExpr more = matchChosen(simplifyDim(to - from)), other = more ? simplifyDim(from + more) : AffineExpr();
+  return other && provablyEqual(to, getBroadcastSize(from, other)) ? other : AffineExpr();
+}
+
 AffineExpr getBroadcastConstraint(AffineExpr from, AffineExpr to) { return (from - 1) * (from - to); }
 
 AffineExpr getBroadcastFactor(AffineExpr size) { return (size + (huge - 2)).floorDiv(huge); }

@@ -16,7 +16,7 @@ OTHERS = {"preset", "filter", "targets", "build", "check", "json", "passing", "j
           "onnxruntime-web", "release", "seconds", "skip", "repetitions", "directory", "elements", "export", "no-entry", "experimental-wasm-relaxed-simd", "no-liftoff", "no-wasm-tier-up", "install", "prefix", "component", "config",
           "test-dir", "resume", "dozen", "start", "write-budget", "since",
           # Those of benchmarks.
-          "connections", "largest", "charts", "rows",
+          "connections", "largest", "charts", "rows", "race", "types", "sizes",
           # Those of mpirun and podman.
           "enable-recovery", "mca", "hostfile", "map-by", "timeout", "env-host", "network", "pid", "ipc", "rm",
           # Those of pkg-config, VS Code and other engines.

@@ -130,14 +130,27 @@ int main(int, char **argv) {
 
 
 # What sizes are written with.
-FUNCTIONS = {"max": max, "min": min, "ceil_div": lambda number, by: -(-number // by), "ceil_to": lambda number, by: -(-number // by) * by}
+FUNCTIONS = {"max": max, "min": min, "ceil_div": lambda number, by: -(-number // by), "ceil_to": lambda number, by: -(-number // by) * by,
+             "broadcast": lambda one, other: other if one == 1 else one}
+
+
+def split_outside(text):
+    """The parts between commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts
 
 
 class Tensor:
     def __init__(self, row):
         self.name = row["name"]
         self.type, dims = re.fullmatch(r"(\w+)\[(.*)\]", row["type"]).groups()
-        self.dims = [part.replace(" / ", " // ") for part in re.split(r",(?![^(]*\))", dims) if part]
+        self.dims = [part.replace(" / ", " // ") for part in split_outside(dims) if part]
 
     def shape(self, symbols):
         return [eval(dim, FUNCTIONS, symbols) for dim in self.dims]

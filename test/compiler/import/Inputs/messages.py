@@ -384,7 +384,8 @@ CASES = [
     ("rois and batch_indices have different lengths: 2 and 3", "float[1, 1, 4, 4] x, float[2, 4] r, int64[3] b", "y = RoiAlign<sampling_ratio = 1>(x, r, b)"),
     # Any node
     ("the shape has 40 elements, which is over the limit of 32 dimensions", "int8[40] s", "l = Cast<to = 7>(s) y = ConstantOfShape(l)"),
-    ("scales is known only at run time; fix the input that it depends on with --bind input=value", "float[1, 1, 4, 4] x, float[4] s", "y = Resize(x, , s)"),
+    ("antialias, tf_crop_and_resize or filtered integers; fix the input that they depend on with --bind input=value", "float[1, 1, 4, 4] x, float[4] s",
+     "y = Resize<antialias = 1, mode = \"linear\">(x, , s)", "", 18),
     ("quantization to other types than integers of at most 16 bits and narrow floats", "float[4] x, float s", "y = QuantizeLinear<output_dtype = 1>(x, s)", "", 21),
     ("attribute 'perm' has type int, expected ints", "float[2, 3] x", "y = Transpose<perm = 1>(x)"),
     ("input 0 (A) has rank 0, expected 2", "float s, float[2, 2] a", "y = Gemm(s, a)"),
