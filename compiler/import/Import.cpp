@@ -5,12 +5,15 @@
 #include "compiler/import/ModelCheck.h"
 #include "compiler/import/ModelFile.h"
 #include "compiler/import/onnx.pb.h"
+#include "dialects/kernel/Kernel.h"
 #include "dialects/nn/ComputedDims.h"
 #include "dialects/nn/Constraints.h"
 #include "dialects/nn/DimFacts.h"
 #include "dialects/nn/SymbolAttributeNames.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -237,7 +240,8 @@ static uint64_t countExternalBytes(import::ModelFile &file) {
 }
 
 FailureOr<ImportedModel> importModel(MLIRContext &context, const ImportOptions &given, std::vector<std::string> &errors) {
-  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  // Constants are computed by the scalar bodies of operations.
+  context.loadDialect<nn::NNDialect, kernel::KernelDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>();
   ImportOptions options = given;
   import::Diagnostics diagnostics(options.path, errors);
   auto file = std::make_shared<import::ModelFile>(options.path, options.followLinks);
