@@ -19,11 +19,6 @@ std::string describeShape(const DimExprs &dims) {
   return text + "]";
 }
 
-/// The larger of two numbers.
-static AffineExpr getLarger(AffineExpr a, AffineExpr b) {
-  return provablyAtMost(a, b) ? b : provablyAtMost(b, a) ? a : nn::simplifyDim(a + nn::getPositivePart(b - a));
-}
-
 AffineExpr Choices::computeDim(Node &node, Value number, AffineExpr bound, const Twine &name) {
   constexpr unsigned mostParts = 400;
   AffineExpr most = bound ? sizes.computed().getUpperBound(nn::simplifyDim(bound)) : AffineExpr();
@@ -52,7 +47,7 @@ AffineExpr Choices::chooseDim(Node &node, Value condition, AffineExpr then, Affi
   // A size that a branch computes exists only if the branch is taken.
   bool isComputed = sizes.computed().isIn(then) || sizes.computed().isIn(otherwise);
   Value picked = isComputed ? node.make<nn::ChooseOp>(type, condition, first, second) : node.make<nn::SelectOp>(type, condition, first, second);
-  AffineExpr dim = computeDim(node, picked, most && other ? getLarger(most, other) : AffineExpr(), name);
+  AffineExpr dim = computeDim(node, picked, most && other ? sizes.getFacts().getLarger(most, other) : AffineExpr(), name);
   chosen[{condition, then, otherwise}] = dim;
   return dim;
 }

@@ -98,12 +98,6 @@ static bool areNeverEqual(AffineExpr a, AffineExpr b) {
 /// A size that is a broadcast of a broadcast and so on has its parts again and again.
 static constexpr unsigned mostParts = 1000;
 
-static bool isLarge(AffineExpr expr) {
-  unsigned parts = 0;
-  expr.walk([&](AffineExpr) { ++parts; });
-  return parts > mostParts;
-}
-
 bool Node::mayBeOne(AffineExpr dim, AffineExpr other) {
   AffineExpr difference = nn::simplifyDim(dim - other);
   // A model's other version is for what all runs assume.
@@ -164,7 +158,7 @@ std::optional<DimExprs> Node::broadcastDims(ArrayRef<AffineExpr> a, ArrayRef<Aff
       return std::nullopt;
     else if (left && right)
       graph.sizes.noteAssumedEqual(nn::simplifyDim(dim - other));
-    if (isLarge(dim)) {
+    if (nn::hasMoreParts(dim, mostParts)) {
       (void)unsupported("a dimension is a broadcast of too many sizes that only run time knows", "make some static with --dim");
       return std::nullopt;
     }

@@ -297,7 +297,7 @@ static Value filterRows(Node &node, Value x, AffineExpr size, Value ratio, Affin
   return node.matmul(rows, node.cast(weights, element));
 }
 
-/// The same with a filter that is wider where the result is smaller. A scale of 0 is that of the sizes.
+/// filterRows with a filter that is wider where the result is smaller. A scale of 0 is the ratio of the sizes.
 static Value filterWidely(Node &node, Value x, AffineExpr size, double scale, const Filter &filter) {
   Type f64 = node.builder().getF64Type();
   AffineExpr in = node.dims(x).back();

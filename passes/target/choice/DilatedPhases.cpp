@@ -46,18 +46,22 @@ static Value fillUp(OpBuilder &builder, Value value, const DimExprs &dims) {
   if (llvm::all_of(high, [](AffineExpr more) { return getConstantDim(more) == 0; }))
     return value;
   Type element = getElementTypeOrSelf(value.getType());
-  // The picture has a border already, which is longer then.
+  SmallVector<int64_t> interior(dims.size(), 0);
+  Value source = value, fill;
+  // A border that the picture has already becomes longer.
   auto pad = value.getDefiningOp<PadOp>();
   if (pad && pad->hasOneUse() && pad.getMode() == PadMode::Constant && pad.getLow().getNumSymbols() + pad.getHigh().getNumSymbols() == 0) {
     for (auto [i, more] : llvm::enumerate(high))
       more = simplifyDim(more + pad.getHigh().getResult(i));
     low.assign(pad.getLow().getResults().begin(), pad.getLow().getResults().end());
-    return PadOp::create(builder, pad.getLoc(), makeTensorType(dims, element), pad.getInput(), pad.getValue(), AffineMap::get(0, 0, low, builder.getContext()),
-                         AffineMap::get(0, 0, high, builder.getContext()), pad.getInterior(), PadMode::Constant);
+    interior.assign(pad.getInterior().begin(), pad.getInterior().end());
+    source = pad.getInput();
+    fill = pad.getValue();
+  } else {
+    fill = SplatOp::create(builder, value.getLoc(), RankedTensorType::get({}, element), cast<TypedAttr>(builder.getZeroAttr(element)));
   }
-  Value zero = SplatOp::create(builder, value.getLoc(), RankedTensorType::get({}, element), cast<TypedAttr>(builder.getZeroAttr(element)));
-  return PadOp::create(builder, value.getLoc(), makeTensorType(dims, element), value, zero, AffineMap::get(0, 0, low, builder.getContext()),
-                       AffineMap::get(0, 0, high, builder.getContext()), SmallVector<int64_t>(dims.size(), 0), PadMode::Constant);
+  auto amounts = [&](ArrayRef<AffineExpr> each) { return AffineMap::get(0, 0, each, builder.getContext()); };
+  return PadOp::create(builder, value.getLoc(), makeTensorType(dims, element), source, fill, amounts(low), amounts(high), interior, PadMode::Constant);
 }
 
 ConvOp DilatedPhases::split(ConvOp conv) const {
