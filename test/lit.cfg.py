@@ -23,7 +23,7 @@ shared = os.environ.get("KILN_SHARED", os.path.join(os.path.dirname(source), "sh
 
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.kiln_binary_dir, "bin"), config.llvm_tools_dir, os.path.join(source, "test"), os.environ["PATH"]])
-for variable in ("HOME", "CCACHE_DIR", "KILN_TARGET", "KILN_CPU_WITHOUT"):
+for variable in ("HOME", "CCACHE_DIR", "KILN_SHARED", "KILN_TARGET", "KILN_CPU_WITHOUT"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 
